@@ -1,0 +1,1 @@
+//! Tokens, and the text of a syntax error.

@@ -1,0 +1,20 @@
+//! The expression language: what an expression parses to, its static faults, and what it means for an item.
+//!                                                                                  behaviour/expressions
+
+mod condition;
+mod fault;
+mod key_condition;
+mod lexer;
+mod path;
+mod placeholders;
+mod projection;
+mod reserved;
+mod update;
+
+pub use condition::Condition;
+pub use fault::{ExpressionFault, Kind, UpdateFault};
+pub use key_condition::{KeyCondition, SortCondition};
+pub use path::{Element, Path};
+pub use placeholders::{Placeholders, Used};
+pub use projection::Projection;
+pub use update::Update;

@@ -1,0 +1,1 @@
+//! The 573 reserved words.

@@ -1,0 +1,1 @@
+//! The tests that any store must pass, and the memory store.

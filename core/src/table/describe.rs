@@ -1,0 +1,1 @@
+//! A description as CreateTable, DescribeTable and DeleteTable answer it.          behaviour/tables §descriptions

@@ -1,0 +1,13 @@
+//! How a write is decided and what it changes. Every write on every store ends in a [`Unit`].
+
+mod capacity;
+mod derive;
+mod return_values;
+mod unit;
+
+pub use capacity::{Arms, ReturnConsumedCapacity};
+pub use derive::derive;
+pub use return_values::ReturnValues;
+pub use unit::{
+    Base, Busy, Change, Decision, Image, Images, IndexRow, Keys, Need, RowWrite, Timestamp, Unit,
+};
