@@ -118,7 +118,10 @@ pub fn decode<'a>(
 
 impl<'a> Fields<'a> {
     fn get(&self, member: &str) -> Option<&Node<'a>> {
-        self.members.iter().find(|(name, _)| *name == member).map(|(_, node)| node)
+        self.members
+            .iter()
+            .find(|(name, _)| *name == member)
+            .map(|(_, node)| node)
     }
 
     /// Members that are present and not null, in the order of the request.
@@ -271,23 +274,30 @@ impl Decoder {
         shape: &'static Shape,
         entries: Vec<(Cow<'a, str>, Json<'a>)>,
     ) -> Result<Fields<'a>, ShapeFault> {
-        let mut known: Vec<(&'static Member, Json<'a>)> = Vec::with_capacity(entries.len().min(shape.members.len()));
+        let mut known: Vec<(&'static Member, Json<'a>)> =
+            Vec::with_capacity(entries.len().min(shape.members.len()));
         for (name, json) in entries {
-            let Some(member) = shape.members.iter().find(|member| member.name == name) else { continue };
+            let Some(member) = shape.members.iter().find(|member| member.name == name) else {
+                continue;
+            };
             known.retain(|(earlier, _)| earlier.name != member.name);
             known.push((member, json));
         }
         known.retain(|(_, json)| *json != Json::Null);
 
         let mut members: Vec<(usize, &'static str, Node<'a>)> = Vec::with_capacity(known.len());
-        let (containers, scalars): (Vec<_>, Vec<_>) =
-            known.into_iter().enumerate().partition(|(_, (member, _))| member.kind.is_container());
+        let (containers, scalars): (Vec<_>, Vec<_>) = known
+            .into_iter()
+            .enumerate()
+            .partition(|(_, (member, _))| member.kind.is_container());
         for (place, (member, json)) in containers.into_iter().chain(scalars) {
             let node = self.node(&member.kind, member.name, json, Place::Member)?;
             members.push((place, member.name, node));
         }
         members.sort_unstable_by_key(|(place, ..)| *place);
-        Ok(Fields { members: members.into_iter().map(|(_, name, node)| (name, node)).collect() })
+        Ok(Fields {
+            members: members.into_iter().map(|(_, name, node)| (name, node)).collect(),
+        })
     }
 
     fn node<'a>(
@@ -300,14 +310,18 @@ impl Decoder {
         match (kind, json) {
             (Type::String, json) => Ok(Node::String(string(json)?)),
             (Type::Boolean, json) => self.boolean(name, json),
-            (Type::Integer, Json::Number(text)) => {
-                Ok(Node::Integer(self.integer(text, i32::MIN.into(), i32::MAX.into())))
-            }
+            (Type::Integer, Json::Number(text)) => Ok(Node::Integer(self.integer(
+                text,
+                i32::MIN.into(),
+                i32::MAX.into(),
+            ))),
             (Type::Integer, json) => Err(not_scalar(&json, "Integer")),
             (Type::Long, Json::Number(text)) => Ok(Node::Integer(self.integer(text, i64::MIN, i64::MAX))),
             (Type::Long, json) => Err(not_scalar(&json, "Long")),
             (Type::AttributeValue, Json::Object(entries)) => Ok(Node::Value(self.value(entries)?)),
-            (Type::Structure(shape), Json::Object(entries)) => Ok(Node::Structure(self.structure(shape, entries)?)),
+            (Type::Structure(shape), Json::Object(entries)) => {
+                Ok(Node::Structure(self.structure(shape, entries)?))
+            }
             (Type::List(_), Json::Object(_)) => Err(ShapeFault::StructureStart),
             (Type::List(element), Json::Array(elements)) => self.list(element, name, elements),
             (Type::Map(Type::AttributeValue), Json::Object(entries)) => {
@@ -349,7 +363,9 @@ impl Decoder {
             Json::Bool(value) => Ok(Node::Boolean(value)),
             Json::String(text) => {
                 self.coerced |= name == "Exists";
-                boolean_of(&text).map(Node::Boolean).ok_or(ShapeFault::ParserToken)
+                boolean_of(&text)
+                    .map(Node::Boolean)
+                    .ok_or(ShapeFault::ParserToken)
             }
             json => Err(not_scalar(&json, "Boolean")),
         }
@@ -468,7 +484,9 @@ impl Decoder {
                 Content::M(values)
             }
             ("M", Json::Array(_)) => {
-                return Err(ShapeFault::Collection(Type::Map(&Type::AttributeValue).java_type()));
+                return Err(ShapeFault::Collection(
+                    Type::Map(&Type::AttributeValue).java_type(),
+                ));
             }
             ("L" | "M", _) => return Err(ShapeFault::FieldType),
             _ => return Ok(None),
@@ -478,11 +496,17 @@ impl Decoder {
 
     fn flag(&mut self, json: Json<'_>) -> Result<Flag, ShapeFault> {
         match json {
-            Json::Bool(value) => Ok(Flag { value: Some(value), from_string: false }),
+            Json::Bool(value) => Ok(Flag {
+                value: Some(value),
+                from_string: false,
+            }),
             Json::String(text) => {
                 self.coerced = true;
                 // One that means nothing is refused where the value is read.
-                Ok(Flag { value: boolean_of(&text), from_string: true })
+                Ok(Flag {
+                    value: boolean_of(&text),
+                    from_string: true,
+                })
             }
             // Here, unlike at a member of the request, without a text.
             Json::Array(_) => Err(ShapeFault::Bare),
@@ -493,7 +517,10 @@ impl Decoder {
 
 impl Type {
     fn is_container(&self) -> bool {
-        matches!(self, Self::AttributeValue | Self::Structure(_) | Self::List(_) | Self::Map(_))
+        matches!(
+            self,
+            Self::AttributeValue | Self::Structure(_) | Self::List(_) | Self::Map(_)
+        )
     }
 
     fn empty(&self) -> Json<'static> {
@@ -544,7 +571,9 @@ fn string(json: Json<'_>) -> Result<Cow<'_, str>, ShapeFault> {
 fn blob(json: Json<'_>) -> Result<Vec<u8>, ShapeFault> {
     match json {
         Json::String(text) if text.len() % 4 != 0 => Err(ShapeFault::Base64Length(text.len())),
-        Json::String(text) => STANDARD.decode(text.as_bytes()).map_err(|_| ShapeFault::Base64Character),
+        Json::String(text) => STANDARD
+            .decode(text.as_bytes())
+            .map_err(|_| ShapeFault::Base64Character),
         Json::Array(_) => Err(ShapeFault::Collection("class java.nio.ByteBuffer".into())),
         Json::Object(_) => Err(ShapeFault::StructureStart),
         _ => Err(ShapeFault::NotBase64),
@@ -617,7 +646,10 @@ fn last_of_each<'a>(mut entries: Vec<(Cow<'a, str>, Json<'a>)>) -> Vec<(Cow<'a, 
 
 fn has_duplicates(entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
     if entries.len() <= 8 {
-        return entries.iter().enumerate().any(|(place, (name, _))| entries[..place].iter().any(|(n, _)| n == name));
+        return entries
+            .iter()
+            .enumerate()
+            .any(|(place, (name, _))| entries[..place].iter().any(|(n, _)| n == name));
     }
     let mut seen = HashSet::with_capacity(entries.len());
     entries.iter().any(|(name, _)| !seen.insert(name.as_ref()))
