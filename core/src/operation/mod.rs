@@ -67,7 +67,10 @@ impl Operation {
 
     /// Whether it changes items.
     pub fn writes_items(self) -> bool {
-        matches!(self, Self::PutItem | Self::UpdateItem | Self::DeleteItem | Self::BatchWriteItem)
+        matches!(
+            self,
+            Self::PutItem | Self::UpdateItem | Self::DeleteItem | Self::BatchWriteItem
+        )
     }
 
     /// Whether it changes tables.
