@@ -2,6 +2,7 @@
 
 mod batch;
 mod fault;
+pub mod keys;
 mod item;
 mod query;
 mod table;
