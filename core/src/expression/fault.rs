@@ -57,7 +57,9 @@ impl UpdateFault {
 
     pub fn text(&self) -> String {
         match self {
-            Self::MissingOperand => "The provided expression refers to an attribute that does not exist in the item",
+            Self::MissingOperand => {
+                "The provided expression refers to an attribute that does not exist in the item"
+            }
             Self::OperandType => "An operand in the update expression has an incorrect data type",
             Self::InvalidPath => "The document path provided in the update expression is invalid for update",
             Self::NumberOverflow => {
