@@ -21,7 +21,7 @@ const MAX_RANGE_BYTES: usize = 1024;
 pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyFault> {
     for key in table.key_attributes() {
         if update.actions.iter().any(|action| action.target.root() == key.name) {
-            return Err(KeyFault::CannotUpdateKey { attribute: key.name.clone() });
+            return Err(KeyFault::CannotUpdateKey(key.name.clone()));
         }
     }
     let indexes = by_name(table);
@@ -122,32 +122,28 @@ fn writer<'a>(update: &'a Update, key: &KeyAttribute) -> Option<&'a Action> {
 }
 
 fn wrong_type(index: &Index, key: &KeyAttribute, actual: ValueType) -> KeyFault {
-    KeyFault::IndexKeyType {
-        attribute: key.name.clone(),
-        expected: key.kind,
-        actual,
-        index: index.name.clone(),
-    }
+    let (attribute, index) = (key.name.clone(), index.name.clone());
+    KeyFault::IndexType { attribute, expected: key.kind.value_type(), actual, index }
 }
 
 fn check_not_empty(value: &AttributeValue) -> Result<(), KeyFault> {
     match value {
-        AttributeValue::S(text) if text.is_empty() => Err(KeyFault::IndexKeyEmptyUpdate { binary: false }),
-        AttributeValue::B(bytes) if bytes.is_empty() => Err(KeyFault::IndexKeyEmptyUpdate { binary: true }),
+        AttributeValue::S(text) if text.is_empty() => Err(KeyFault::IndexEmptyUpdate { kind: ValueType::S }),
+        AttributeValue::B(bytes) if bytes.is_empty() => Err(KeyFault::IndexEmptyUpdate { kind: ValueType::B }),
         _ => Ok(()),
     }
 }
 
 fn check_size(index: &Index, key: &KeyAttribute, value: &AttributeValue) -> Result<(), KeyFault> {
     let max_bytes = if index.hash.contains(key) { MAX_HASH_BYTES } else { MAX_RANGE_BYTES };
-    let size_bytes = match value {
+    let bytes = match value {
         AttributeValue::S(text) => text.len(),
         AttributeValue::B(bytes) => bytes.len(),
         _ => 0,
     };
-    if size_bytes > max_bytes {
+    if bytes > max_bytes {
         let (attribute, index) = (key.name.clone(), index.name.clone());
-        return Err(KeyFault::IndexKeySize { attribute, size_bytes, max_bytes, index });
+        return Err(KeyFault::IndexSize { attribute, bytes, max_bytes, index });
     }
     Ok(())
 }
