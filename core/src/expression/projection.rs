@@ -3,7 +3,10 @@
 use crate::item::{AttributeValue, Attributes, Item};
 
 use super::{
-    Element, ExpressionFault, Kind, Path, Placeholders,
+    Body, Element, ExpressionFault, Kind, Path, Placeholders,
+    cache::Cache,
+    lexer::{TokenKind, Tokens, check_length},
+    path::{WrittenPath, check_apart},
     tree::{self, Tree, Trees},
 };
 
@@ -15,9 +18,21 @@ pub struct Projection {
     trees: Trees<()>,
 }
 
+thread_local! {
+    static WRITTEN: Cache<Vec<WrittenPath>> = Cache::new();
+}
+
 impl Projection {
-    pub fn parse(_text: &str, _placeholders: &Placeholders) -> Result<Projection, ExpressionFault> {
-        todo!()
+    /// Syntax, then reserved words, then names that are not defined, then overlaps, then conflicts.
+    pub fn parse(text: &str, placeholders: &Placeholders) -> Result<Projection, ExpressionFault> {
+        let parse = || -> Result<Projection, Body> {
+            check_length(text, false)?;
+            let written = WRITTEN.with(|cache| cache.get_or_parse(text, parse_paths))?;
+            let paths = written.iter().map(|path| path.bind(placeholders)).collect::<Result<Vec<_>, _>>()?;
+            check_apart(&paths.iter().collect::<Vec<_>>())?;
+            Ok(Projection::of_paths(paths))
+        };
+        parse().map_err(|body| body.of(Kind::Projection))
     }
 
     /// Whole top-level attributes, by their plain names.
@@ -35,6 +50,20 @@ impl Projection {
     pub fn apply(&self, item: &Item) -> Attributes {
         let picked = |(name, tree): (&String, &Tree<()>)| Some((name.clone(), pick(item.get(name)?, tree)?));
         self.trees.iter().filter_map(picked).collect()
+    }
+}
+
+/// `path { "," path }`
+fn parse_paths(text: &str) -> Result<Vec<WrittenPath>, Body> {
+    let mut tokens = Tokens::new(Kind::Projection, text);
+    let mut paths = vec![WrittenPath::parse(&mut tokens)?];
+    while tokens.take(TokenKind::Comma) {
+        paths.push(WrittenPath::parse(&mut tokens)?);
+    }
+    tokens.expect_end()?;
+    match paths.iter().find_map(WrittenPath::reserved_word) {
+        Some(word) => Err(Body::ReservedWord(word.into())),
+        None => Ok(paths),
     }
 }
 

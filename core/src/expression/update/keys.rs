@@ -3,9 +3,13 @@
 
 use crate::{
     expression::Path,
-    item::{AttributeValue, ValueType, value_size},
-    operation::KeyFault,
+    item::{AttributeValue, ValueType},
+    operation::{
+        KeyFault,
+        keys::{HASH_MAX_BYTES, RANGE_MAX_BYTES},
+    },
     table::{Index, KeyAttribute, Table},
+    write::INDEX_RANGES_MAX_BYTES,
 };
 
 use super::{
@@ -13,9 +17,6 @@ use super::{
     apply::{Changes, Old},
     ast::{Action, Verb},
 };
-
-const MAX_HASH_BYTES: usize = 2048;
-const MAX_RANGE_BYTES: usize = 1024;
 
 /// The statement alone. Types of all index keys come before the paths, and those before what is empty.
 pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyFault> {
@@ -87,17 +88,16 @@ pub(super) fn check_result(table: &Table, old: &Old<'_>, changes: &Changes) -> R
     for (index, key, value) in &written {
         check_size(index, key, value)?;
     }
-    // The RANGE values of one index share their limit; only several can be over it together.
-    for index in indexes.iter().filter(|index| index.range.len() > 1) {
+    // The RANGE values of one index share their limit as well.
+    for index in indexes {
         if index.range.iter().all(|key| changed(key).is_none()) {
             continue;
         }
-        let value = |key: &KeyAttribute| match changes.get(&key.name) {
-            Some(new) => new.clone(),
-            None => old.attribute(&key.name),
+        let bytes = |key: &KeyAttribute| match changes.get(&key.name) {
+            Some(new) => new.as_ref().map_or(0, limited_bytes),
+            None => old.attribute(&key.name).as_ref().map_or(0, limited_bytes),
         };
-        let values: Option<Vec<_>> = index.range.iter().map(value).collect();
-        if values.is_some_and(|values| values.iter().map(value_size).sum::<usize>() > MAX_RANGE_BYTES) {
+        if index.range.iter().map(bytes).sum::<usize>() > INDEX_RANGES_MAX_BYTES {
             return Err(KeyFault::RangeSize);
         }
     }
@@ -135,15 +135,20 @@ fn check_not_empty(value: &AttributeValue) -> Result<(), KeyFault> {
 }
 
 fn check_size(index: &Index, key: &KeyAttribute, value: &AttributeValue) -> Result<(), KeyFault> {
-    let max_bytes = if index.hash.contains(key) { MAX_HASH_BYTES } else { MAX_RANGE_BYTES };
-    let bytes = match value {
-        AttributeValue::S(text) => text.len(),
-        AttributeValue::B(bytes) => bytes.len(),
-        _ => 0,
-    };
+    let max_bytes = if index.hash.contains(key) { HASH_MAX_BYTES } else { RANGE_MAX_BYTES };
+    let bytes = limited_bytes(value);
     if bytes > max_bytes {
         let (attribute, index) = (key.name.clone(), index.name.clone());
         return Err(KeyFault::IndexSize { attribute, bytes, max_bytes, index });
     }
     Ok(())
+}
+
+/// The bytes of a key value as the limits count them; a number never reaches them.
+fn limited_bytes(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.len(),
+        _ => 0,
+    }
 }

@@ -20,27 +20,28 @@ pub(super) struct Written {
     pub operators: usize,
 }
 
+/// With paths and values as written (`:v`), or resolved.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct WrittenAction {
-    pub target: WrittenPath,
-    pub verb: WrittenVerb,
+pub(super) struct Action<P, V> {
+    pub target: P,
+    pub verb: Verb<P, V>,
 }
 
-/// Values are named as typed: `:v`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum WrittenVerb {
-    Set(WrittenOperand),
+pub(super) enum Verb<P, V> {
+    Set(Operand<P, V>),
     Remove,
-    Add(String),
-    Delete(String),
+    Add(V),
+    Delete(V),
 }
 
+/// What the grammar lets stand; whether a function can have these operands is not its question.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum WrittenOperand {
-    Value(String),
-    Path(WrittenPath),
-    Function { function: Function, operands: Vec<WrittenOperand> },
-    Arithmetic { operator: Operator, operands: Box<[WrittenOperand; 2]> },
+pub(super) enum Operand<P, V> {
+    Value(V),
+    Path(P),
+    Function { function: Function, operands: Vec<Operand<P, V>> },
+    Arithmetic { operator: Operator, operands: Box<[Operand<P, V>; 2]> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +94,9 @@ pub(super) fn parse(text: &str) -> Result<Written, Body> {
     Ok(Written { actions: parser.actions, operators: parser.operators })
 }
 
+type WrittenAction = Action<WrittenPath, String>;
+type WrittenOperand = Operand<WrittenPath, String>;
+
 struct Parser<'a> {
     tokens: Tokens<'a>,
     /// Keywords in upper case, in text order.
@@ -128,21 +132,21 @@ impl Parser<'_> {
     fn set(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
         self.tokens.expect(TokenKind::Equal)?;
-        Ok(WrittenAction { target, verb: WrittenVerb::Set(self.right_side()?) })
+        Ok(Action { target, verb: Verb::Set(self.right_side()?) })
     }
 
     fn remove(&mut self) -> Result<WrittenAction, Body> {
-        Ok(WrittenAction { target: self.path()?, verb: WrittenVerb::Remove })
+        Ok(Action { target: self.path()?, verb: Verb::Remove })
     }
 
     fn add(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
-        Ok(WrittenAction { target, verb: WrittenVerb::Add(self.value()?) })
+        Ok(Action { target, verb: Verb::Add(self.value()?) })
     }
 
     fn delete(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
-        Ok(WrittenAction { target, verb: WrittenVerb::Delete(self.value()?) })
+        Ok(Action { target, verb: Verb::Delete(self.value()?) })
     }
 
     /// A sum, or one in parentheses. `(` may also open the sum's first operand: what follows its `)` tells.
@@ -179,7 +183,7 @@ impl Parser<'_> {
         self.tokens.next();
         self.operators += 1;
         let second = self.operand()?;
-        Ok(WrittenOperand::Arithmetic { operator, operands: Box::new([first, second]) })
+        Ok(Operand::Arithmetic { operator, operands: Box::new([first, second]) })
     }
 
     fn operator(&self) -> Option<Operator> {
@@ -202,8 +206,8 @@ impl Parser<'_> {
     fn term(&mut self) -> Result<WrittenOperand, Body> {
         match self.tokens.peek() {
             Some(TokenKind::Name) if self.tokens.peek_at(1) == Some(TokenKind::Open) => self.function(),
-            Some(TokenKind::ValueReference) => Ok(WrittenOperand::Value(self.value()?)),
-            _ => Ok(WrittenOperand::Path(self.path()?)),
+            Some(TokenKind::ValueReference) => Ok(Operand::Value(self.value()?)),
+            _ => Ok(Operand::Path(self.path()?)),
         }
     }
 
@@ -226,7 +230,7 @@ impl Parser<'_> {
         self.tokens.expect(TokenKind::Close)?;
         self.depth -= 1;
         // What an unknown function stands for is never looked at: its name is the fault.
-        Ok(WrittenOperand::Function { function: known.unwrap_or(Function::IfNotExists), operands })
+        Ok(Operand::Function { function: known.unwrap_or(Function::IfNotExists), operands })
     }
 
     fn path(&mut self) -> Result<WrittenPath, Body> {
