@@ -143,6 +143,17 @@ pub enum KeyFault {
     /// An empty index key in a whole item.
     IndexEmpty { attribute: String, kind: ValueType, index: String },
     IndexSize { attribute: String, bytes: usize, max_bytes: usize, index: String },
+    // Key conditions against the schema.                          behaviour/expressions §key-conditions
+    TooManyConditions { conditions: usize, keys: usize },
+    /// No condition on this key attribute.
+    ConditionMissing(String),
+    /// An operator other than `=` on the HASH attribute.
+    ConditionNotSupported,
+    ConditionType,
+    /// HASH attributes of an index with several key attributes.
+    HashNotEqual(Vec<String>),
+    /// RANGE attributes likewise, before one that has a condition.
+    RangeNotEqual { missing: Vec<String>, because: String },
 }
 
 impl KeyFault {
@@ -188,6 +199,26 @@ impl KeyFault {
             Self::IndexSize { attribute, bytes, max_bytes, index } => format!(
                 "One or more parameter values were invalid: Size limit exceeded for Index Key {attribute} Actual \
                  Size: {bytes} bytes Max Size: {max_bytes} bytes IndexName: {index}"
+            ),
+            Self::TooManyConditions { conditions, keys } => format!(
+                "The number of query conditions ({conditions}) exceeds the number of key attributes defined in the \
+                 schema ({keys})"
+            ),
+            Self::ConditionMissing(attribute) => {
+                format!("Query condition missed key schema element: {attribute}")
+            }
+            Self::ConditionNotSupported => "Query key condition not supported".into(),
+            Self::ConditionType => {
+                "One or more parameter values were invalid: Condition parameter type does not match schema type".into()
+            }
+            Self::HashNotEqual(attributes) => format!(
+                "HASH key attributes {} must have equality conditions specified in the query",
+                attributes.join(", ")
+            ),
+            Self::RangeNotEqual { missing, because } => format!(
+                "RANGE key attributes {} must have equality conditions specified in the query because a condition is \
+                 present on key attribute {because}",
+                missing.join(", ")
             ),
         }
     }
