@@ -27,11 +27,11 @@ pub enum TableFault {
     // Billing and throughput                                                    behaviour/tables §throughput
     ThroughputOnPayPerRequest,
     ThroughputMissing,
-    UnitsOutOfBounds { units: Units, value: i64 },
+    UnitsOutOfBounds { units: Units, value: u64 },
     IndexThroughputOnPayPerRequest(String),
     IndexThroughputMissing(String),
-    AboveTableMaximum { units: Units, value: i64, region: String },
-    AboveIndexMaximum { index: String, units: Units, value: i64, region: String },
+    AboveTableMaximum { units: Units, value: u64, region: String },
+    AboveIndexMaximum { index: String, units: Units, value: u64, region: String },
     /// `index`: of an index, not of the table.
     OnDemandOnProvisioned { units: Units, index: Option<String> },
     OnDemandRange { units: Units, index: Option<String> },
@@ -134,7 +134,7 @@ impl IndexList {
 }
 
 /// Units a second and table, or index, of an account.
-pub const MAXIMUM_UNITS: i64 = 40_000;
+pub const MAXIMUM_UNITS: u64 = 40_000;
 
 impl TableFault {
     pub fn exception(&self) -> Exception {
