@@ -13,8 +13,6 @@ pub enum TableFault {
     /// A table operation does.
     TableNotFound(String),
     NoSuchIndex(String),
-    /// A table operation without `TableName`.
-    NameMissing,
     AlreadyExists(String),
     BeingCreated(String),
     BeingDeleted(String),
@@ -160,9 +158,6 @@ impl TableFault {
             Self::NotFound => "Requested resource not found".into(),
             Self::TableNotFound(table) => format!("Requested resource not found: Table: {table} not found"),
             Self::NoSuchIndex(index) => format!("The table does not have the specified index: {index}"),
-            Self::NameMissing => {
-                "The parameter 'TableName' is required but was not present in the request".into()
-            }
             Self::AlreadyExists(table) => format!("Table already exists: {table}"),
             Self::BeingCreated(table) => in_use(&format!("Table is being created: {table}")),
             Self::BeingDeleted(table) => in_use(&format!("Table is being deleted: {table}")),

@@ -3,11 +3,9 @@
 mod describe;
 mod fault;
 mod hash_order;
-mod name;
 
 pub use describe::Description;
 pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
-pub use name::{NameFault, is_arn};
 
 use serde::{Deserialize, Serialize};
 

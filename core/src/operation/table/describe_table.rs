@@ -5,18 +5,19 @@ use serde::Serialize;
 use crate::{
     engine,
     error::Error,
-    operation::Context,
+    operation::{Context, Operation},
     store::{Access, Store},
     table::{Description, TableFault, TableName},
     wire::{Layer, decode},
 };
 
-use super::{NameForm, TABLE_NAME_ALONE, json, table_name};
+use super::{TABLE_NAME_ALONE, json, table_name};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
     let (fields, layer) =
         decode(body, &TABLE_NAME_ALONE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let name = table_name(&fields, context, NameForm::Existing).map_err(|error| (error, layer))?;
+    let name =
+        table_name(&fields, Operation::DescribeTable, layer, context).map_err(|error| (error, layer))?;
     describe(store, &name, context).await.map_err(|error| (error, layer))
 }
 

@@ -28,7 +28,7 @@ const DEFAULT_LIMIT: usize = 100;
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
     let (fields, layer) = decode(body, &SHAPE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let request = ListTables::read(&fields).map_err(|error| (error, layer))?;
+    let request = ListTables::read(&fields, layer).map_err(|error| (error, layer))?;
     request.list(store, context).await.map_err(|error| (error, layer))
 }
 
@@ -48,8 +48,8 @@ struct Response {
 }
 
 impl ListTables {
-    fn read(fields: &Fields) -> Result<Self, Error> {
-        let mut members = Members::default();
+    fn read(fields: &Fields, layer: Layer) -> Result<Self, Error> {
+        let mut members = Members::new(layer);
         let mut request = Structure::root(fields, &mut members);
         let after = request.string("ExclusiveStartTableName", NAME);
         let limit = request.checked_integer("Limit", LIMIT);

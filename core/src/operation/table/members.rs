@@ -3,12 +3,9 @@
 
 use crate::wire::{Constraint, Fields, Members};
 
-pub(super) const NAME: &[Constraint] = &[
-    Constraint::Pattern("[a-zA-Z0-9_.-]+"),
-    Constraint::LengthAtLeast(3),
-    Constraint::LengthAtMost(255),
-];
-pub(super) const INDEX_NAME: &[Constraint] = NAME;
+/// Of tables and indexes.
+pub(super) const NAME: &[Constraint] =
+    &[Constraint::NAME_PATTERN, Constraint::LengthAtLeast(3), Constraint::LengthAtMost(255)];
 pub(super) const ATTRIBUTE_NAME: &[Constraint] = &[Constraint::LengthAtLeast(1), Constraint::LengthAtMost(255)];
 
 /// A structure of the request and its place in it. What stands for a member at fault is a default that nobody
@@ -27,7 +24,7 @@ impl<'m, 'f> Structure<'m, 'f> {
 
     pub(super) fn string(&mut self, member: &str, constraints: &[Constraint]) -> Option<String> {
         let value = self.fields.string(member)?.to_owned();
-        self.members.string(&self.path(member), Some(&value), constraints);
+        self.check_string(&self.path(member), &value, constraints);
         Some(value)
     }
 
@@ -56,7 +53,16 @@ impl<'m, 'f> Structure<'m, 'f> {
 
     pub(super) fn checked_integer(&mut self, member: &str, constraints: &[Constraint]) -> Option<i64> {
         let value = self.integer(member)?;
-        self.members.integer(&self.path(member), Some(value), constraints);
+        for constraint in constraints {
+            let broken = match *constraint {
+                Constraint::ValueAtLeast(least) => value < least,
+                Constraint::ValueAtMost(most) => value > most,
+                _ => false,
+            };
+            if broken {
+                self.members.fault(&self.path(member), value, constraint);
+            }
+        }
         Some(value)
     }
 
@@ -122,9 +128,9 @@ impl<'m, 'f> Structure<'m, 'f> {
     ) -> Option<Vec<String>> {
         let values: Vec<String> = self.fields.strings(member)?.into_iter().map(str::to_owned).collect();
         let path = self.path(member);
-        self.members.list(&path, Some((values.len(), format!("[{}]", values.join(", ")))), length);
+        self.check_list(&path, values.len(), || values.join(", "), length);
         for (number, value) in (1..).zip(&values) {
-            self.members.string(&format!("{path}.{number}.member"), Some(value), each);
+            self.check_string(&format!("{path}.{number}.member"), value, each);
         }
         Some(values)
     }
@@ -136,21 +142,46 @@ impl<'m, 'f> Structure<'m, 'f> {
             let [name, kind] = ["AttributeName", "KeyType"].map(|member| element.string(member).unwrap_or("null").to_owned());
             format!("KeySchemaElement(attributeName={name}, keyType={kind})")
         };
-        let printed: Vec<String> = elements.iter().map(printed).collect();
-        let list = (elements.len(), format!("[{}]", printed.join(", ")));
-        self.members.list(&self.path("KeySchema"), Some(list.clone()), &[Constraint::LengthAtLeast(1)]);
-        self.members.list("keySchema", Some(list), &[Constraint::LengthAtMost(at_most)]);
+        let printed = || elements.iter().map(printed).collect::<Vec<_>>().join(", ");
+        let path = self.path("KeySchema");
+        self.check_list(&path, elements.len(), printed, &[Constraint::LengthAtLeast(1)]);
+        self.check_list("keySchema", elements.len(), printed, &[Constraint::LengthAtMost(at_most)]);
     }
 
     /// That a list of structures which may be absent is not empty.
     pub(super) fn check_not_empty(&mut self, member: &str) {
         if self.fields.structures(member).is_some_and(|elements| elements.is_empty()) {
-            self.members.list(&self.path(member), Some((0, "[]".into())), &[Constraint::LengthAtLeast(1)]);
+            self.check_list(&self.path(member), 0, String::new, &[Constraint::LengthAtLeast(1)]);
         }
     }
 
     fn missing(&mut self, member: &str) {
-        self.members.string(&self.path(member), None, &[Constraint::NotNull]);
+        self.members.required(&self.path(member), false);
+    }
+
+    fn check_string(&mut self, path: &str, value: &str, constraints: &[Constraint]) {
+        for constraint in constraints {
+            let broken = match constraint {
+                Constraint::Enum(values) => !values.contains(&value),
+                Constraint::Pattern(_) => value.is_empty() || !value.chars().all(is_name_character),
+                constraint => is_length_broken(constraint, value.encode_utf16().count()),
+            };
+            if broken {
+                self.members.fault(path, value, constraint);
+            }
+        }
+    }
+
+    fn check_list(
+        &mut self,
+        path: &str,
+        length: usize,
+        printed: impl Fn() -> String,
+        constraints: &[Constraint],
+    ) {
+        for constraint in constraints.iter().filter(|constraint| is_length_broken(constraint, length)) {
+            self.members.fault(path, format!("[{}]", printed()), constraint);
+        }
     }
 
     /// Member names with the first letter lowered.
@@ -158,5 +189,18 @@ impl<'m, 'f> Structure<'m, 'f> {
         let mut letters = member.chars();
         let first = letters.next().map(|first| first.to_ascii_lowercase());
         format!("{}{}{}", self.place, first.map(String::from).unwrap_or_default(), letters.as_str())
+    }
+}
+
+/// Names of tables and indexes are all that table operations have patterns for.
+fn is_name_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+fn is_length_broken(constraint: &Constraint, length: usize) -> bool {
+    match *constraint {
+        Constraint::LengthAtLeast(least) => (length as u64) < least,
+        Constraint::LengthAtMost(most) => length as u64 > most,
+        _ => false,
     }
 }

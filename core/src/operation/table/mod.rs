@@ -16,41 +16,30 @@ use crate::{
     engine,
     error::{Error, Fault},
     store::StoreError,
-    table::{NameFault, TableFault, TableName, is_arn},
-    wire::{Constraint, Fields, Member, Members, Shape, Type},
+    table::{TableFault, TableName},
+    wire::{self, Fields, Layer, Member, MemberFault, Shape, Type},
 };
 
-use super::Context;
+use super::{Context, Operation};
 
 /// The request of DescribeTable and DeleteTable.
 static TABLE_NAME_ALONE: Shape =
     Shape { name: "TableName", members: &[Member { name: "TableName", kind: Type::String }] };
 
 /// The table that a request names. Its faults answer on their own, before those of the other members.
-fn table_name(fields: &Fields, context: &Context, form: NameForm) -> Result<TableName, Error> {
-    let Some(value) = fields.string("TableName") else {
-        return Err(TableFault::NameMissing.into());
-    };
-    if !is_arn(value) {
-        let constraints = match (form, value) {
-            (NameForm::Existing, "") => &[Constraint::LengthAtLeast(1)],
-            _ => members::NAME,
-        };
-        let mut members = Members::default();
-        members.string("tableName", Some(value), constraints);
-        members.finish()?;
+fn table_name(
+    fields: &Fields,
+    operation: Operation,
+    layer: Layer,
+    context: &Context,
+) -> Result<TableName, Error> {
+    let name = wire::table_name(fields.string("TableName"), operation, layer, context)
+        .map_err(|fault| Error::from(MemberFault::from(fault)))?;
+    // An ARN that stays one names no table that this account could have here, nor create.
+    match name.name.strip_prefix("arn:") {
+        None => Ok(name),
+        Some(arn) => Err(TableFault::TableNotFound(arn.rsplit('/').next().unwrap_or(arn).into()).into()),
     }
-    TableName::resolve(value, &context.account, &context.region).map_err(|fault| match fault {
-        NameFault::OtherAccount(name) => TableFault::TableNotFound(name).into(),
-        fault => fault.into(),
-    })
-}
-
-/// An empty name is reported differently where a table is created.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum NameForm {
-    New,
-    Existing,
 }
 
 /// What a store could not do to a description.

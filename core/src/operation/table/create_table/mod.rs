@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     error::Error,
-    operation::Context,
+    operation::{Context, Operation},
     store::{Alteration, Proposal, Store, TableChange},
     table::{
         Billing, Description, Index, IndexScope, KeyAttribute, KeyRole, Projected, Table, TableFault, TableId,
@@ -19,11 +19,11 @@ use crate::{
 
 use self::request::{BillingMode, CreateTable, IndexRequest, KeyElement, ProjectionType, SHAPE};
 
-use super::{NameForm, alteration_error, json, table_name};
+use super::{alteration_error, json, table_name};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
     let (fields, layer) = decode(body, &SHAPE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let planned = plan(&fields, context).map_err(|error| (error, layer))?;
+    let planned = plan(&fields, layer, context).map_err(|error| (error, layer))?;
     create(store, planned, context).await.map_err(|error| (error, layer))
 }
 
@@ -34,9 +34,9 @@ struct Response<'a> {
 }
 
 /// The table as it will be, but for its id.
-fn plan(fields: &Fields, context: &Context) -> Result<Table, Error> {
-    let name = table_name(fields, context, NameForm::New)?;
-    let mut members = Members::default();
+fn plan(fields: &Fields, layer: Layer, context: &Context) -> Result<Table, Error> {
+    let name = table_name(fields, Operation::CreateTable, layer, context)?;
+    let mut members = Members::new(layer);
     let request = CreateTable::read(fields, &mut members);
     members.finish()?;
     request.check(&context.region)?;

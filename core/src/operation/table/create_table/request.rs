@@ -3,7 +3,7 @@
 
 use crate::{
     item::ScalarType,
-    operation::table::members::{ATTRIBUTE_NAME, INDEX_NAME, Structure},
+    operation::table::members::{ATTRIBUTE_NAME, NAME, Structure},
     table::{KeyRole, Throughput},
     wire::{Constraint, Fields, Member, Members, Shape, Type},
 };
@@ -212,13 +212,13 @@ impl CreateTable {
         let globals = request.structures("GlobalSecondaryIndexes", |mut index| IndexRequest {
             keys: read_key_schema(&mut index, GLOBAL_KEY),
             projection: index.required_structure("Projection", read_projection).unwrap_or_default(),
-            name: index.required_string("IndexName", INDEX_NAME),
+            name: index.required_string("IndexName", NAME),
             throughput: index.structure("ProvisionedThroughput", read_throughput),
             on_demand: index.structure("OnDemandThroughput", read_on_demand).unwrap_or_default(),
             warm: index.structure("WarmThroughput", read_warm).unwrap_or_default(),
         });
         let locals = request.structures("LocalSecondaryIndexes", |mut index| IndexRequest {
-            name: index.required_string("IndexName", INDEX_NAME),
+            name: index.required_string("IndexName", NAME),
             keys: read_key_schema(&mut index, SIMPLE_KEY),
             projection: index.required_structure("Projection", read_projection).unwrap_or_default(),
             throughput: None,
@@ -320,7 +320,7 @@ fn read_warm(units: Structure) -> Figures {
 
 /// The order of these faults among themselves was not recorded.
 fn read_vector_index(mut index: Structure) -> VectorIndexRequest {
-    let name = index.required_string("IndexName", INDEX_NAME);
+    let name = index.required_string("IndexName", NAME);
     index.required_structure("VectorAttribute", |mut attribute| {
         attribute.required_string("AttributeName", ATTRIBUTE_NAME)
     });
