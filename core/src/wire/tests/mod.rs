@@ -1,4 +1,4 @@
-//! The tables of behaviour/wire and behaviour/items §values, row by row.
+//! The tables of behaviour/wire and behaviour/wire §values, row by row.
 
 mod answers;
 mod constraints;

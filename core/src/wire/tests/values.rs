@@ -1,4 +1,4 @@
-//! Faults inside attribute values: texts, order, wrappers, prefixes.                  behaviour/items §values
+//! Faults inside attribute values: texts, order, wrappers, prefixes.                  behaviour/wire §values
 
 use super::*;
 use crate::{
