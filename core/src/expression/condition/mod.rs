@@ -146,3 +146,6 @@ impl Operand {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
