@@ -26,10 +26,15 @@ struct Response<'a> {
 }
 
 async fn describe<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
-    let tables = store.tables(std::slice::from_ref(name), Access::Read).await.map_err(engine::store_error)?;
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Read)
+        .await
+        .map_err(engine::store_error)?;
     let Some(table) = tables.into_iter().next().flatten() else {
         return Err(TableFault::TableNotFound(name.name.clone()).into());
     };
     let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
-    json(&Response { table: table.described(&context.region, &statistics) })
+    json(&Response {
+        table: table.described(&context.region, &statistics),
+    })
 }

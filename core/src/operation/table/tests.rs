@@ -40,11 +40,19 @@ fn create(store: &MemoryStore, request: Value) -> Result<String, Error> {
 }
 
 fn describe(store: &MemoryStore, name: &str) -> Result<String, Error> {
-    run_now(describe_table::run(store, &json!({ "TableName": name }).to_string(), &context()))
+    run_now(describe_table::run(
+        store,
+        &json!({ "TableName": name }).to_string(),
+        &context(),
+    ))
 }
 
 fn delete(store: &MemoryStore, name: &str) -> Result<String, Error> {
-    run_now(delete_table::run(store, &json!({ "TableName": name }).to_string(), &context()))
+    run_now(delete_table::run(
+        store,
+        &json!({ "TableName": name }).to_string(),
+        &context(),
+    ))
 }
 
 fn list(store: &MemoryStore, request: Value) -> Value {
@@ -94,7 +102,10 @@ fn indexed() -> Value {
 }
 
 fn name(name: &str) -> TableName {
-    TableName { account: AccountId::default(), name: name.into() }
+    TableName {
+        account: AccountId::default(),
+        name: name.into(),
+    }
 }
 
 /// Changes the stored description as later operations will.
@@ -103,7 +114,10 @@ fn alter(store: &MemoryStore, table: &str, change: impl Fn(&mut Table) + Send + 
         let mut table = proposal.existing.unwrap().clone();
         table.version = Version(table.version.0 + 1);
         change(&mut table);
-        Alteration { change: Some(TableChange::Replace(table)), answer: () }
+        Alteration {
+            change: Some(TableChange::Replace(table)),
+            answer: (),
+        }
     };
     run_now(store.alter(&name(table), Box::new(decide))).unwrap();
 }
@@ -117,7 +131,10 @@ fn stored(store: &MemoryStore, table: &str) -> Table {
 fn the_answer_to_a_create_says_creating() {
     let store = MemoryStore::default();
     let answer = create(&store, music()).unwrap();
-    assert!(answer.contains(r#""CreationDateTime":1791500965.303,"#), "{answer}");
+    assert!(
+        answer.contains(r#""CreationDateTime":1791500965.303,"#),
+        "{answer}"
+    );
     assert_eq!(
         serde_json::from_str::<Value>(&answer).unwrap(),
         json!({ "TableDescription": {
@@ -176,8 +193,12 @@ fn indexes_are_described_in_the_order_of_the_request() {
     assert_eq!(created.get("BillingModeSummary"), None);
 
     let table = &answered(describe(&store, "Indexed"))["Table"];
-    let names: Vec<&Value> =
-        table["AttributeDefinitions"].as_array().unwrap().iter().map(|d| &d["AttributeName"]).collect();
+    let names: Vec<&Value> = table["AttributeDefinitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| &d["AttributeName"])
+        .collect();
     assert_eq!(names, ["Big", "g", "pk", "sk"]);
     assert_eq!(
         table["ProvisionedThroughput"],
@@ -187,7 +208,10 @@ fn indexes_are_described_in_the_order_of_the_request() {
         table["WarmThroughput"],
         json!({ "ReadUnitsPerSecond": 5, "WriteUnitsPerSecond": 6, "Status": "ACTIVE" })
     );
-    assert_eq!(table["TableClassSummary"], json!({ "TableClass": "STANDARD_INFREQUENT_ACCESS" }));
+    assert_eq!(
+        table["TableClassSummary"],
+        json!({ "TableClass": "STANDARD_INFREQUENT_ACCESS" })
+    );
     assert_eq!(table["DeletionProtectionEnabled"], true);
     assert_eq!(
         table["LocalSecondaryIndexes"],
@@ -221,7 +245,11 @@ fn indexes_are_described_in_the_order_of_the_request() {
     );
 
     let table = stored(&store, "Indexed");
-    let numbered: Vec<_> = table.indexes.iter().map(|index| (index.number, index.name.as_str())).collect();
+    let numbered: Vec<_> = table
+        .indexes
+        .iter()
+        .map(|index| (index.number, index.name.as_str()))
+        .collect();
     assert_eq!(numbered, [(1, "lsi"), (2, "gsi")]);
     assert_eq!(table.status, TableStatus::Active);
 }
@@ -236,8 +264,14 @@ fn a_deleted_table_is_described_once_more_and_its_name_is_free() {
     assert_eq!(table["TableStatus"], "DELETING");
     assert_eq!(table.get("GlobalSecondaryIndexes"), None);
     assert_eq!(table["LocalSecondaryIndexes"][0]["IndexName"], "lsi");
-    assert_eq!(refused(describe(&store, "Indexed")), TableFault::TableNotFound("Indexed".into()));
-    assert_eq!(refused(delete(&store, "Indexed")), TableFault::TableNotFound("Indexed".into()));
+    assert_eq!(
+        refused(describe(&store, "Indexed")),
+        TableFault::TableNotFound("Indexed".into())
+    );
+    assert_eq!(
+        refused(delete(&store, "Indexed")),
+        TableFault::TableNotFound("Indexed".into())
+    );
     create(&store, request).unwrap();
 }
 
@@ -251,15 +285,26 @@ fn a_protected_table_stays() {
         fault.text(),
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first."
     );
-    assert_eq!(answered(describe(&store, "Indexed"))["Table"]["TableStatus"], "ACTIVE");
+    assert_eq!(
+        answered(describe(&store, "Indexed"))["Table"]["TableStatus"],
+        "ACTIVE"
+    );
 }
 
 #[test]
 fn what_a_table_in_each_state_answers() {
     const IN_USE: &str = "Attempt to change a resource which is still in use: ";
     let rows = [
-        (TableStatus::Creating, "Table is being created: Music", "Table is being created: Music"),
-        (TableStatus::Updating, "", "Table: Music is in the process of being updated."),
+        (
+            TableStatus::Creating,
+            "Table is being created: Music",
+            "Table is being created: Music",
+        ),
+        (
+            TableStatus::Updating,
+            "",
+            "Table: Music is in the process of being updated.",
+        ),
         (TableStatus::Deleting, "", "Table is being deleted: Music"),
     ];
     for (status, creating, deleting) in rows {
@@ -284,7 +329,9 @@ fn what_a_table_in_each_state_answers() {
 fn a_table_with_a_busy_index_stays() {
     let store = MemoryStore::default();
     create(&store, indexed()).unwrap();
-    alter(&store, "Indexed", |table| table.indexes[1].status = TableStatus::Creating);
+    alter(&store, "Indexed", |table| {
+        table.indexes[1].status = TableStatus::Creating
+    });
     let fault = refused(delete(&store, "Indexed"));
     assert_eq!(fault.exception(), Exception::ResourceInUse);
     assert_eq!(
@@ -303,18 +350,27 @@ fn names_are_listed_in_byte_order_a_page_at_a_time() {
         request["TableName"] = json!(table);
         create(&store, request).unwrap();
     }
-    assert_eq!(list(&store, json!({})), json!({ "TableNames": ["B-table", "a-table", "b-table"] }));
+    assert_eq!(
+        list(&store, json!({})),
+        json!({ "TableNames": ["B-table", "a-table", "b-table"] })
+    );
     assert_eq!(
         list(&store, json!({ "Limit": 2 })),
         json!({ "TableNames": ["B-table", "a-table"], "LastEvaluatedTableName": "a-table" })
     );
     assert_eq!(
-        list(&store, json!({ "Limit": 2, "ExclusiveStartTableName": "a-table" })),
+        list(
+            &store,
+            json!({ "Limit": 2, "ExclusiveStartTableName": "a-table" })
+        ),
         json!({ "TableNames": ["b-table"] })
     );
     // A page that holds the last name says so, however full it is.
     assert_eq!(
-        list(&store, json!({ "Limit": 1, "ExclusiveStartTableName": "a-table" })),
+        list(
+            &store,
+            json!({ "Limit": 1, "ExclusiveStartTableName": "a-table" })
+        ),
         json!({ "TableNames": ["b-table"] })
     );
     // A hundred and one names: the default page holds a hundred.
@@ -332,7 +388,10 @@ fn names_are_listed_in_byte_order_a_page_at_a_time() {
 fn accounts_do_not_see_each_other() {
     let store = MemoryStore::default();
     create(&store, music()).unwrap();
-    let other = Context { account: AccountId("123456789012".into()), ..context() };
+    let other = Context {
+        account: AccountId("123456789012".into()),
+        ..context()
+    };
     let body = music().to_string();
     let table = answered(run_now(create_table::run(&store, &body, &other)));
     assert_eq!(
