@@ -2,8 +2,8 @@
 
 mod batch;
 mod fault;
-pub mod keys;
 mod item;
+pub mod keys;
 mod query;
 mod table;
 

@@ -40,8 +40,14 @@ pub(super) enum Verb<P, V> {
 pub(super) enum Operand<P, V> {
     Value(V),
     Path(P),
-    Function { function: Function, operands: Vec<Operand<P, V>> },
-    Arithmetic { operator: Operator, operands: Box<[Operand<P, V>; 2]> },
+    Function {
+        function: Function,
+        operands: Vec<Operand<P, V>>,
+    },
+    Arithmetic {
+        operator: Operator,
+        operands: Box<[Operand<P, V>; 2]>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +97,10 @@ pub(super) fn parse(text: &str) -> Result<Written, Body> {
             return Err(Body::RepeatedSection(section));
         }
     }
-    Ok(Written { actions: parser.actions, operators: parser.operators })
+    Ok(Written {
+        actions: parser.actions,
+        operators: parser.operators,
+    })
 }
 
 type WrittenAction = Action<WrittenPath, String>;
@@ -132,21 +141,33 @@ impl Parser<'_> {
     fn set(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
         self.tokens.expect(TokenKind::Equal)?;
-        Ok(Action { target, verb: Verb::Set(self.right_side()?) })
+        Ok(Action {
+            target,
+            verb: Verb::Set(self.right_side()?),
+        })
     }
 
     fn remove(&mut self) -> Result<WrittenAction, Body> {
-        Ok(Action { target: self.path()?, verb: Verb::Remove })
+        Ok(Action {
+            target: self.path()?,
+            verb: Verb::Remove,
+        })
     }
 
     fn add(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
-        Ok(Action { target, verb: Verb::Add(self.value()?) })
+        Ok(Action {
+            target,
+            verb: Verb::Add(self.value()?),
+        })
     }
 
     fn delete(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
-        Ok(Action { target, verb: Verb::Delete(self.value()?) })
+        Ok(Action {
+            target,
+            verb: Verb::Delete(self.value()?),
+        })
     }
 
     /// A sum, or one in parentheses. `(` may also open the sum's first operand: what follows its `)` tells.
@@ -183,7 +204,10 @@ impl Parser<'_> {
         self.tokens.next();
         self.operators += 1;
         let second = self.operand()?;
-        Ok(Operand::Arithmetic { operator, operands: Box::new([first, second]) })
+        Ok(Operand::Arithmetic {
+            operator,
+            operands: Box::new([first, second]),
+        })
     }
 
     fn operator(&self) -> Option<Operator> {
@@ -230,7 +254,10 @@ impl Parser<'_> {
         self.tokens.expect(TokenKind::Close)?;
         self.depth -= 1;
         // What an unknown function stands for is never looked at: its name is the fault.
-        Ok(Operand::Function { function: known.unwrap_or(Function::IfNotExists), operands })
+        Ok(Operand::Function {
+            function: known.unwrap_or(Function::IfNotExists),
+            operands,
+        })
     }
 
     fn path(&mut self) -> Result<WrittenPath, Body> {
