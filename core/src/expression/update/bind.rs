@@ -1,12 +1,7 @@
 //! An update with its placeholders resolved, and the checks that need them.      behaviour/updates §static-checks
 
 use crate::{
-    expression::{
-        Path, Placeholders,
-        fault::Body,
-        lexer::MAX_OPERATORS,
-        path::{WrittenPath, check_apart},
-    },
+    expression::{Path, Placeholders, fault::Body, lexer::MAX_OPERATORS, path::{WrittenPath, check_apart}},
     item::{AttributeValue, ValueType},
 };
 
@@ -15,20 +10,14 @@ use super::{
     syntax::{self, Function, Written},
 };
 
+
 type Bound = syntax::Operand<Path, AttributeValue>;
 
 /// All names, then all values, then the targets against each other, then what ADD and DELETE take, then functions and
 /// arithmetic, then the number of operators.
 pub(super) fn bind(written: &Written, placeholders: &Placeholders) -> Result<Vec<Action>, Body> {
-    let mut binder = Binder {
-        placeholders,
-        undefined: None,
-    };
-    let actions = written
-        .actions
-        .iter()
-        .map(|action| binder.action(action))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut binder = Binder { placeholders, undefined: None };
+    let actions = written.actions.iter().map(|action| binder.action(action)).collect::<Result<Vec<_>, _>>()?;
     if let Some(value) = binder.undefined {
         return Err(Body::UndefinedValue(value));
     }
@@ -65,18 +54,22 @@ impl Binder<'_> {
         Ok(syntax::Action { target, verb })
     }
 
-    fn operand(&mut self, operand: &syntax::Operand<WrittenPath, String>) -> Result<Bound, Body> {
+    fn operand(
+        &mut self,
+        operand: &syntax::Operand<WrittenPath, String>,
+    ) -> Result<Bound, Body> {
         use syntax::Operand as Written;
         Ok(match operand {
             Written::Value(value) => Bound::Value(self.value(value)),
             Written::Path(path) => Bound::Path(path.bind(self.placeholders)?),
-            Written::Function { function, operands } => Bound::Function {
-                function: *function,
-                operands: operands
-                    .iter()
-                    .map(|operand| self.operand(operand))
-                    .collect::<Result<_, _>>()?,
-            },
+            Written::Function { function, operands } => {
+                // Not collected: functions nest, and an iterator's frames would be on the stack at each level.
+                let mut bound = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    bound.push(self.operand(operand)?);
+                }
+                Bound::Function { function: *function, operands: bound }
+            }
             Written::Arithmetic { operator, operands } => Bound::Arithmetic {
                 operator: *operator,
                 operands: Box::new([self.operand(&operands[0])?, self.operand(&operands[1])?]),
@@ -112,10 +105,7 @@ fn settle_action(action: syntax::Action<Path, AttributeValue>) -> Result<Action,
         syntax::Verb::Add(value) => Verb::Add(value),
         syntax::Verb::Delete(value) => Verb::Delete(value),
     };
-    Ok(Action {
-        target: action.target,
-        verb,
-    })
+    Ok(Action { target: action.target, verb })
 }
 
 /// Functions and arithmetic with operands that suit them; of several faults the one that stands first in the text.
@@ -128,28 +118,19 @@ fn settle(operand: Bound) -> Result<Operand, Body> {
             let literals = check_literals(operator.symbol(), ValueType::N, [&left, &right]);
             let left = settle(left)?;
             literals?;
-            Ok(Operand::Arithmetic {
-                operator,
-                operands: Box::new([left, settle(right)?]),
-            })
+            Ok(Operand::Arithmetic { operator, operands: Box::new([left, settle(right)?]) })
         }
         Bound::Function { function, operands } => {
             let count = operands.len();
             let Ok([first, second]) = <[Bound; 2]>::try_from(operands) else {
-                return Err(Body::OperandCount {
-                    function: function.name().into(),
-                    count,
-                });
+                return Err(Body::OperandCount { function: function.name().into(), count });
             };
             match function {
                 Function::IfNotExists => {
                     let Bound::Path(path) = first else {
                         return Err(Body::PathRequired(function.name()));
                     };
-                    Ok(Operand::IfNotExists {
-                        path,
-                        otherwise: Box::new(settle(second)?),
-                    })
+                    Ok(Operand::IfNotExists { path, otherwise: Box::new(settle(second)?) })
                 }
                 Function::ListAppend => {
                     check_literals(function.name(), ValueType::L, [&first, &second])?;
@@ -165,10 +146,7 @@ fn check_literals(operator: &'static str, wanted: ValueType, operands: [&Bound; 
     for operand in operands {
         match operand {
             Bound::Value(value) if value.kind() != wanted => {
-                return Err(Body::OperandType {
-                    operator,
-                    operand: value.kind().code(),
-                });
+                return Err(Body::OperandType { operator, operand: value.kind().code() });
             }
             _ => {}
         }

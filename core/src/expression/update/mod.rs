@@ -9,6 +9,8 @@ mod bind;
 mod charge;
 mod keys;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use crate::{
     error::Error,
