@@ -278,7 +278,7 @@ fn values_are_read_in_the_order_of_the_request() {
     );
 }
 
-/// Sets and nesting of other positions than PutItem's Item give way to what stage V raises at once.
+/// Sets and nesting of other positions than PutItem's Item give way to what answers at once.
 #[test]
 fn faults_that_wait() {
     let map = format!(
