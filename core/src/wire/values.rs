@@ -205,7 +205,10 @@ struct Reader<'r> {
     later: Option<ValueFault>,
 }
 
-impl Reader<'_> {
+/// One step of judging a value of several types.
+type Check<'r> = fn(&mut Reader<'r>, &Content<'_>) -> Result<(), Error>;
+
+impl<'r> Reader<'r> {
     fn top_level(&mut self, raw: &RawValue<'_>) -> Result<AttributeValue, Error> {
         // Levels around the innermost value that are refused.
         let refused = match (self.operation, self.position) {
@@ -260,7 +263,7 @@ impl Reader<'_> {
 
     /// The fault of a value of several types: the first in the order of checks.
     fn several(&mut self, first: &Content<'_>, more: &[Content<'_>]) -> Error {
-        let checks: [fn(&mut Self, &Content<'_>) -> Result<(), Error>; 6] = [
+        let checks: [Check<'r>; 6] = [
             |_, content| malformed(content),
             Self::empty_set,
             |reader, content| match content {

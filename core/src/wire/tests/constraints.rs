@@ -16,6 +16,7 @@ fn context() -> Context {
         region: "us-east-1".into(),
         now: Timestamp(0),
         random: [0; 16],
+        layer: Layer::New,
     }
 }
 
