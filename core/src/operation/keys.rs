@@ -109,7 +109,7 @@ fn index_empty(index: &Index, key: &KeyAttribute, _hash: bool, value: &Attribute
     Err(KeyFault::IndexEmpty { attribute: key.name.clone(), kind: value.kind(), index: index.name.clone() })
 }
 
-fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeValue) -> Result<(), KeyFault> {
+pub(crate) fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeValue) -> Result<(), KeyFault> {
     let max_bytes = if hash { HASH_MAX_BYTES } else { RANGE_MAX_BYTES };
     let bytes = encoded_size(value);
     if bytes <= max_bytes {
@@ -118,7 +118,7 @@ fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeVa
     Err(KeyFault::IndexSize { attribute: key.name.clone(), bytes, max_bytes, index: index.name.clone() })
 }
 
-fn is_empty(value: &AttributeValue) -> bool {
+pub(crate) fn is_empty(value: &AttributeValue) -> bool {
     match value {
         AttributeValue::S(text) => text.is_empty(),
         AttributeValue::B(bytes) => bytes.is_empty(),
@@ -127,7 +127,7 @@ fn is_empty(value: &AttributeValue) -> bool {
 }
 
 /// The bytes of a key value as the limits count them; a number never reaches them.
-fn encoded_size(value: &AttributeValue) -> usize {
+pub(crate) fn encoded_size(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
         AttributeValue::B(bytes) => bytes.len(),
@@ -136,8 +136,8 @@ fn encoded_size(value: &AttributeValue) -> usize {
 }
 
 /// Document paths that go into a key attribute: keys are scalars.
-pub fn check_key_paths(table: &Table, paths: &[Path]) -> Result<(), KeyFault> {
-    for path in paths.iter().filter(|path| path.0.len() > 1) {
+pub fn check_key_paths<'a>(table: &Table, paths: impl IntoIterator<Item = &'a Path>) -> Result<(), KeyFault> {
+    for path in paths.into_iter().filter(|path| path.0.len() > 1) {
         let attribute = path.root();
         let index = !table.is_key(attribute);
         let indexed = || table.indexes.iter().flat_map(Index::key_attributes).any(|key| key.name == attribute);

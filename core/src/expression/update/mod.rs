@@ -80,7 +80,11 @@ impl Update {
             return Ok(None);
         }
         let mut item = key.clone();
-        item.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        item.extend(
+            changes
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         Ok(Some(Item::encode(&item)))
     }
 
