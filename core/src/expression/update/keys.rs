@@ -6,7 +6,7 @@ use crate::{
     item::{AttributeValue, ValueType},
     operation::{
         KeyFault,
-        keys::{check_key_paths, encoded_size, index_size, is_empty},
+        keys::{check_key_path, encoded_size, index_size, is_empty},
     },
     table::{Index, KeyAttribute, Table},
     write::INDEX_RANGES_MAX_BYTES,
@@ -35,7 +35,9 @@ pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyF
             check_type(index, key, actual)?;
         }
     }
-    check_key_paths(table, paths(update))?;
+    paths(update)
+        .into_iter()
+        .try_for_each(|path| check_key_path(table, path))?;
     for (_, key) in keys_of(&indexes) {
         if let Some(literal) = writer(update, key).and_then(Action::literal) {
             check_not_empty(literal)?;

@@ -18,8 +18,14 @@ use super::{
 static SHAPE: Shape = Shape {
     name: "ListTablesInput",
     members: &[
-        Member { name: "ExclusiveStartTableName", kind: Type::String },
-        Member { name: "Limit", kind: Type::Integer },
+        Member {
+            name: "ExclusiveStartTableName",
+            kind: Type::String,
+        },
+        Member {
+            name: "Limit",
+            kind: Type::Integer,
+        },
     ],
 };
 
@@ -54,17 +60,24 @@ impl ListTables {
         let after = request.string("ExclusiveStartTableName", NAME);
         let limit = request.checked_integer("Limit", LIMIT);
         members.finish()?;
-        let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
+        let limit = limit
+            .and_then(|limit| usize::try_from(limit).ok())
+            .unwrap_or(DEFAULT_LIMIT);
         Ok(ListTables { after, limit })
     }
 
     async fn list<S: Store>(&self, store: &S, context: &Context) -> Result<String, Error> {
         // One more than the page holds says whether another follows.
-        let names = store.table_names(&context.account, self.after.as_deref(), self.limit + 1).await;
+        let names = store
+            .table_names(&context.account, self.after.as_deref(), self.limit + 1)
+            .await;
         let mut table_names = names.map_err(engine::store_error)?;
         let more = table_names.len() > self.limit;
         table_names.truncate(self.limit);
         let last_evaluated_table_name = table_names.last().filter(|_| more).cloned();
-        json(&Response { table_names, last_evaluated_table_name })
+        json(&Response {
+            table_names,
+            last_evaluated_table_name,
+        })
     }
 }
