@@ -13,14 +13,10 @@ use crate::{
 
 use super::{TABLE_NAME_ALONE, json, table_name};
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) =
-        decode(body, &TABLE_NAME_ALONE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let name =
-        table_name(&fields, Operation::DescribeTable, layer, context).map_err(|error| (error, layer))?;
-    describe(store, &name, context)
-        .await
-        .map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
+    let name = table_name(&fields, Operation::DescribeTable, layer, context)?;
+    describe(store, &name, context).await
 }
 
 #[derive(Serialize)]

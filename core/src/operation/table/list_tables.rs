@@ -32,10 +32,9 @@ static SHAPE: Shape = Shape {
 const LIMIT: &[Constraint] = &[Constraint::ValueAtLeast(1), Constraint::ValueAtMost(100)];
 const DEFAULT_LIMIT: usize = 100;
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) = decode(body, &SHAPE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let request = ListTables::read(&fields, layer).map_err(|error| (error, layer))?;
-    request.list(store, context).await.map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
+    ListTables::read(&fields, layer)?.list(store, context).await
 }
 
 struct ListTables {

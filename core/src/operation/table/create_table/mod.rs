@@ -21,12 +21,9 @@ use self::request::{BillingMode, CreateTable, IndexRequest, KeyElement, Projecti
 
 use super::{alteration_error, json, table_name};
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) = decode(body, &SHAPE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let planned = plan(&fields, layer, context).map_err(|error| (error, layer))?;
-    create(store, planned, context)
-        .await
-        .map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
+    create(store, plan(&fields, layer, context)?, context).await
 }
 
 #[derive(Serialize)]
