@@ -66,10 +66,6 @@ pub unsafe fn enter(fcinfo: pg_sys::FunctionCallInfo, body: impl FnOnce(&Call) -
 }
 
 impl Call {
-    pub fn fcinfo(&self) -> pg_sys::FunctionCallInfo {
-        self.0
-    }
-
     /// The argument as PostgreSQL passes it.
     pub fn datum(&self, argument: usize) -> Option<pg_sys::Datum> {
         // SAFETY: the executor filled `nargs` arguments; sql/ declares as many as the bodies ask for.
@@ -145,7 +141,7 @@ impl Call {
                 (*context).user_fctx = rows.cast();
                 let callback = pg_sys::MemoryContextAllocZero(
                     (*context).multi_call_memory_ctx,
-                    std::mem::size_of::<pg_sys::MemoryContextCallback>(),
+                    size_of::<pg_sys::MemoryContextCallback>(),
                 )
                 .cast::<pg_sys::MemoryContextCallback>();
                 (*callback).func = Some(drop_rows::<R>);

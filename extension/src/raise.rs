@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use extenddb_core::wire::{Answer, json, json::Json};
-use pgrx::pg_sys;
+use pgrx::PgLogLevel;
 
 /// The SQLSTATE of each exception: a fixed list, so that a handler written today stays right. An exception that
 /// is new to this list is `DD000` until it gets a number. `docs/sql-reference.md` shows the same table.
@@ -101,7 +101,10 @@ impl Raise {
 
     /// Moves the texts into PostgreSQL's memory, so that nothing of Rust's is left when the report jumps away.
     pub fn into_report(self) -> Report {
-        let text = |text: &str| pgrx::PgMemoryContexts::CurrentMemoryContext.pstrdup(&text.replace('\0', "\\u0000"));
+        // SAFETY: the current memory context outlives the report, which is copied when it is raised.
+        let text = |text: &str| unsafe {
+            pgrx::PgMemoryContexts::CurrentMemoryContext.pstrdup(&text.replace('\0', "\\u0000"))
+        };
         let or_null = |value: Option<&str>| value.map_or(std::ptr::null_mut(), text);
         Report {
             sqlstate: pack(self.sqlstate),
@@ -161,7 +164,7 @@ impl Report {
         }
         const TEXT: &CStr = c"%s";
         unsafe {
-            errstart(pg_sys::ERROR as c_int, std::ptr::null());
+            errstart(PgLogLevel::ERROR as c_int, std::ptr::null());
             errcode(self.sqlstate);
             errmsg(TEXT.as_ptr(), self.message);
             if !self.detail.is_null() {
