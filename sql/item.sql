@@ -11,6 +11,11 @@ CREATE FUNCTION ddb.item_recv(internal) RETURNS ddb.item
 CREATE FUNCTION ddb.item_send(ddb.item) RETURNS bytea
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'ddb_item_send';
 
+COMMENT ON FUNCTION ddb.item_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION ddb.item_out(ddb.item) IS 'I/O';
+COMMENT ON FUNCTION ddb.item_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION ddb.item_send(ddb.item) IS 'I/O';
+
 CREATE TYPE ddb.item (
     INPUT = ddb.item_in,
     OUTPUT = ddb.item_out,

@@ -7,7 +7,7 @@ BEGIN
             ERRCODE = 'feature_not_supported',
             MESSAGE = pg_catalog.format('extenddb needs a database with encoding UTF8, this one has %s',
                                         pg_catalog.getdatabaseencoding()),
-            HINT = 'CREATE DATABASE … ENCODING ''UTF8'' TEMPLATE template0, and create the extension there.';
+            HINT = 'Create the extension in a database made with ENCODING ''UTF8'' TEMPLATE template0.';
     END IF;
 END
 $check$;
