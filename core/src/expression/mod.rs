@@ -10,6 +10,7 @@ mod path;
 mod placeholders;
 mod projection;
 mod reserved;
+mod tree;
 mod update;
 
 pub use condition::Condition;

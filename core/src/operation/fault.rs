@@ -143,6 +143,12 @@ pub enum KeyFault {
     /// An empty index key in a whole item.
     IndexEmpty { attribute: String, kind: ValueType, index: String },
     IndexSize { attribute: String, bytes: usize, max_bytes: usize, index: String },
+    /// An update whose target is, or lies in, a key of the table.
+    CannotUpdateKey(String),
+    /// A path into a key attribute of the table, or of an index.
+    KeyPath { attribute: String, index: bool },
+    /// An index key that an update expression left empty.
+    IndexEmptyUpdate { kind: ValueType },
 }
 
 impl KeyFault {
@@ -188,6 +194,21 @@ impl KeyFault {
             Self::IndexSize { attribute, bytes, max_bytes, index } => format!(
                 "One or more parameter values were invalid: Size limit exceeded for Index Key {attribute} Actual \
                  Size: {bytes} bytes Max Size: {max_bytes} bytes IndexName: {index}"
+            ),
+            Self::CannotUpdateKey(attribute) => format!(
+                "One or more parameter values were invalid: Cannot update attribute {attribute}. This attribute is part \
+                 of the key"
+            ),
+            Self::KeyPath { attribute, index } => format!(
+                "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: {}: \
+                 {attribute}",
+                if *index { "IndexKey" } else { "Key" }
+            ),
+            Self::IndexEmptyUpdate { kind } => format!(
+                "One or more parameter values are not valid. The update expression attempted to update a secondary \
+                 index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an \
+                 empty {} value.",
+                long_name(*kind)
             ),
         }
     }

@@ -2,6 +2,7 @@
 //!                                                                            behaviour/operations §keys
 
 use crate::{
+    expression::Path,
     item::{AttributeValue, Attributes, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
     table::{Index, KeyAttribute, Table},
     write::INDEX_RANGES_MAX_BYTES,
@@ -132,4 +133,17 @@ fn encoded_size(value: &AttributeValue) -> usize {
         AttributeValue::B(bytes) => bytes.len(),
         _ => 0,
     }
+}
+
+/// Document paths that go into a key attribute: keys are scalars.
+pub fn check_key_paths(table: &Table, paths: &[Path]) -> Result<(), KeyFault> {
+    for path in paths.iter().filter(|path| path.0.len() > 1) {
+        let attribute = path.root();
+        let index = !table.is_key(attribute);
+        let indexed = || table.indexes.iter().flat_map(Index::key_attributes).any(|key| key.name == attribute);
+        if !index || indexed() {
+            return Err(KeyFault::KeyPath { attribute: attribute.to_owned(), index });
+        }
+    }
+    Ok(())
 }
