@@ -39,6 +39,15 @@ impl Number {
         out.extend_from_slice(&encoded[..=length]);
     }
 
+    /// The bytes that [`encode`](Self::encode) appends.
+    pub(in crate::item) fn encoded_length(&self) -> usize {
+        if self.is_zero() {
+            1
+        } else {
+            3 + self.digits_count().div_ceil(2) as usize
+        }
+    }
+
     /// Reads what [`encode`](Self::encode) wrote at the start of `bytes`; answers the number and the bytes used.
     /// Bytes that it would not write are `None`.
     pub fn decode(bytes: &[u8]) -> Option<(Number, usize)> {
