@@ -114,7 +114,10 @@ fn key_of(request: &Value) -> Option<Value> {
         "Range1" | "Num1" => &["pk", "sk"],
         _ => &["pk"],
     };
-    let key: Map<String, Value> = names.iter().map(|name| (name.to_string(), item[*name].clone())).collect();
+    let key: Map<String, Value> = names
+        .iter()
+        .map(|name| (name.to_string(), item[*name].clone()))
+        .collect();
     Some(key.into())
 }
 
@@ -144,14 +147,23 @@ fn fault(case: &Case) -> Option<String> {
             return Some(format!("type {exception}, not {wanted}"));
         }
     }
-    let text = body.get("message").or(body.get("Message")).and_then(Value::as_str).unwrap_or_default();
+    let text = body
+        .get("message")
+        .or(body.get("Message"))
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if let Some(wanted) = case.text.as_deref().filter(|wanted| text != *wanted) {
         return Some(format!("text\n    {text}\n  not\n    {wanted}"));
     }
     if let Some(wanted) = case.head.as_deref().filter(|wanted| !text.starts_with(wanted)) {
         return Some(format!("text\n    {text}\n  does not start with\n    {wanted}"));
     }
-    if let Some(wanted) = case.answer.as_deref().map(parsed).filter(|wanted| body != *wanted) {
+    if let Some(wanted) = case
+        .answer
+        .as_deref()
+        .map(parsed)
+        .filter(|wanted| body != *wanted)
+    {
         return Some(format!("answer\n    {body}\n  not\n    {wanted}"));
     }
     let after = case.after.as_deref()?;
@@ -171,7 +183,11 @@ fn every_row_answers_as_written() {
     let mut rows = 0;
     for file in std::fs::read_dir(folder).expect("core/cases is there") {
         let path = file.expect("a readable entry").path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let text = std::fs::read_to_string(&path).expect("a readable file");
         let table: Table = toml::from_str(&text).unwrap_or_else(|fault| panic!("{name}: {fault}"));
         let mut seen = BTreeMap::new();
@@ -180,11 +196,17 @@ fn every_row_answers_as_written() {
                 panic!("{name}: row {} stands twice ({earlier}, {number})", case.row);
             }
             rows += 1;
-            let checked = std::panic::catch_unwind(|| fault(case)).unwrap_or_else(|_| Some("panicked".into()));
+            let checked =
+                std::panic::catch_unwind(|| fault(case)).unwrap_or_else(|_| Some("panicked".into()));
             if let Some(fault) = checked {
                 failed.push(format!("{name} {}: {fault}", case.row));
             }
         }
     }
-    assert!(failed.is_empty(), "{} of {rows} rows:\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} of {rows} rows:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }

@@ -149,6 +149,17 @@ pub enum KeyFault {
     KeyPath { attribute: String, index: bool },
     /// An index key that an update expression left empty.
     IndexEmptyUpdate { kind: ValueType },
+    // Key conditions against the schema.                          behaviour/expressions §key-conditions
+    TooManyConditions { conditions: usize, keys: usize },
+    /// No condition on this key attribute.
+    ConditionMissing(String),
+    /// An operator other than `=` on the HASH attribute.
+    ConditionNotSupported,
+    ConditionType,
+    /// HASH attributes of an index with several key attributes.
+    HashNotEqual(Vec<String>),
+    /// RANGE attributes likewise, before one that has a condition.
+    RangeNotEqual { missing: Vec<String>, because: String },
 }
 
 impl KeyFault {
@@ -209,6 +220,26 @@ impl KeyFault {
                  index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an \
                  empty {} value.",
                 long_name(*kind)
+            ),
+            Self::TooManyConditions { conditions, keys } => format!(
+                "The number of query conditions ({conditions}) exceeds the number of key attributes defined in the \
+                 schema ({keys})"
+            ),
+            Self::ConditionMissing(attribute) => {
+                format!("Query condition missed key schema element: {attribute}")
+            }
+            Self::ConditionNotSupported => "Query key condition not supported".into(),
+            Self::ConditionType => {
+                "One or more parameter values were invalid: Condition parameter type does not match schema type".into()
+            }
+            Self::HashNotEqual(attributes) => format!(
+                "HASH key attributes {} must have equality conditions specified in the query",
+                attributes.join(", ")
+            ),
+            Self::RangeNotEqual { missing, because } => format!(
+                "RANGE key attributes {} must have equality conditions specified in the query because a condition is \
+                 present on key attribute {because}",
+                missing.join(", ")
             ),
         }
     }

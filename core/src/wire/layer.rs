@@ -14,6 +14,14 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// What one layer says, and the other.
+    pub fn or_old<T>(self, new: T, old: T) -> T {
+        match self {
+            Layer::New => new,
+            Layer::Old => old,
+        }
+    }
+
     /// An operation's own layer; `newest` is the switch: `Old` puts every operation there.
     pub fn of(operation: Operation, newest: Layer) -> Layer {
         use Operation::*;

@@ -81,8 +81,8 @@ impl UpdateItem {
         if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
             return Err(fault.into());
         }
-        let mut members = Members::new(layer);
         if !has_key {
+            let mut members = Members::new(layer);
             members.return_consumed_capacity(capacity);
             members.required("tableName", fields.has("TableName"));
             members.return_values(return_values);
@@ -99,6 +99,7 @@ impl UpdateItem {
             }
             members.finish()?;
         }
+        let mut members = Members::new(layer);
         members.return_values(return_values);
         members.finish()?;
         let mut members = Members::new(layer);
