@@ -1,1 +1,4 @@
-//! (module)
+//! Reading many items: Query and Scan.
+
+pub mod query;
+pub mod scan;
