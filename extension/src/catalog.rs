@@ -12,7 +12,7 @@ use std::{
 };
 
 use extenddb_core::table::{Table, TableId, TableName};
-use pgrx::{PgSqlErrorCode, ereport, pg_sys};
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::spi::{self, Arg, Plan, Snapshot, Statement};
 
@@ -80,16 +80,14 @@ pub fn describe(id: TableId) -> Option<Arc<Table>> {
     let before = INVALIDATIONS.get();
     let mut document = None;
     spi::with_snapshot(Snapshot::Latest, || {
-        let sql = || "SELECT description FROM ddb.tables WHERE id OPERATOR(pg_catalog.=) $1".into();
+        let sql = || "SELECT CAST(description AS pg_catalog.text) FROM ddb.tables WHERE id OPERATOR(pg_catalog.=) $1".into();
         spi::query(plan(1), sql, &[Arg::Int4(id.0)], 1, |row| document = Some(row.text(1)));
     });
     let table = match serde_json::from_str::<Table>(&document?) {
         Ok(table) => Arc::new(table),
-        Err(error) => ereport!(
-            ERROR,
+        Err(error) => spi::raise(
             PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
-            format!("the description of table {} cannot be read", id.0),
-            error.to_string()
+            &format!("the description of table {} cannot be read: {error}", id.0),
         ),
     };
     let oid = storage(id)?;

@@ -16,7 +16,10 @@ use extenddb_core::{
 };
 use pgrx::{PgSqlErrorCode, pg_sys};
 
-use crate::subtransaction::subtransaction;
+use crate::{
+    guc::{lock_escalation, lock_timeout},
+    subtransaction::subtransaction,
+};
 
 /// Field 4 of an advisory lock's tag: 1 and 2 are the application's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,14 +107,6 @@ impl Patience {
     fn end(&mut self) {
         self.until = Instant::now();
     }
-}
-
-fn lock_timeout() -> Duration {
-    Duration::from_secs(5)
-}
-
-fn lock_escalation() -> usize {
-    1000
 }
 
 thread_local! {

@@ -9,7 +9,9 @@ use std::{
     ffi::{CString, c_char, c_long},
 };
 
-use pgrx::{PgSqlErrorCode, ereport, pg_sys};
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use crate::call::varlena;
 
 /// Which statement: plans are kept by it. `index` is `None` for a table's own storage; `shape` numbers the SQL text
 /// within the module that names it.
@@ -343,17 +345,6 @@ unsafe fn parameters(args: &[Arg]) -> (Vec<pg_sys::Datum>, Vec<c_char>) {
     (values.collect(), nulls.collect())
 }
 
-fn varlena(bytes: &[u8]) -> pg_sys::Datum {
-    let size = bytes.len() + pg_sys::VARHDRSZ;
-    // SAFETY: the allocation has room for the header and the bytes.
-    unsafe {
-        let value: *mut pg_sys::varlena = pg_sys::palloc(size).cast();
-        pgrx::set_varsize_4b(value, size as i32);
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), value.cast::<u8>().add(pg_sys::VARHDRSZ), bytes.len());
-        pg_sys::Datum::from(value)
-    }
-}
-
 /// Hands over the rows of the last statement and frees them.
 unsafe fn each_row(each: &mut impl FnMut(Row)) {
     // SAFETY: SPI_tuptable is the result of the statement that just ran; taken before a callee can run another.
@@ -373,6 +364,12 @@ fn check(code: i32) {
     if code < 0 {
         // SAFETY: a static text for every code.
         let name = unsafe { std::ffi::CStr::from_ptr(pg_sys::SPI_result_code_string(code)) };
-        ereport!(ERROR, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, format!("SPI: {}", name.to_string_lossy()));
+        raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &format!("SPI: {}", name.to_string_lossy()));
     }
+}
+
+/// Raises an ERROR of the store's: a state of the database, not a fault of a request.
+pub fn raise(code: PgSqlErrorCode, text: &str) -> ! {
+    pg_sys::panic::ErrorReport::new(code, text.to_owned(), "store").report(pgrx::PgLogLevel::ERROR);
+    unreachable!("an ERROR does not return")
 }

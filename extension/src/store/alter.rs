@@ -8,7 +8,7 @@ use extenddb_core::{
     store::{Alteration, Proposal, StoreError, TableChange},
     table::{Table, TableId, TableName},
 };
-use pgrx::{PgSqlErrorCode, ereport, pg_sys};
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::{
     catalog,
@@ -48,7 +48,7 @@ pub fn alter<T>(
         (Some(TableChange::Drop(id)), Some(existing)) if id == existing.id => drop(existing, &patience)?,
         (Some(_), _) => {
             let text = format!("a change of table {} that does not fit what is there", name.name);
-            ereport!(ERROR, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, text);
+            spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &text);
         }
     }
     Ok(answer)
@@ -57,7 +57,9 @@ pub fn alter<T>(
 fn create(table: &Table) {
     storage::create_table(table);
     let sql = || {
-        "INSERT INTO ddb.tables (id, account, name, version, description) VALUES ($1, $2, $3, $4, $5)".into()
+        "INSERT INTO ddb.tables (id, account, name, version, description) \
+         VALUES ($1, $2, $3, $4, CAST($5 AS pg_catalog.json))"
+            .into()
     };
     let args = [
         Arg::Int4(table.id.0),
@@ -79,7 +81,11 @@ fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), S
     for index in table.indexes.iter().filter(|index| !has_index(existing, index.number)) {
         storage::create_index(table, index);
     }
-    let sql = || "UPDATE ddb.tables SET version = $2, description = $3 WHERE id OPERATOR(pg_catalog.=) $1".into();
+    let sql = || {
+        "UPDATE ddb.tables SET version = $2, description = CAST($3 AS pg_catalog.json) \
+         WHERE id OPERATOR(pg_catalog.=) $1"
+            .into()
+    };
     let args = [Arg::Int4(table.id.0), Arg::Int8(table.version.0), Arg::Text(&document(table))];
     one_row(spi::change(plan(4), sql, &args), table.id);
     catalog::changed(table.id);
@@ -112,17 +118,14 @@ fn has_index(table: &Table, number: i32) -> bool {
 fn document(table: &Table) -> String {
     match serde_json::to_string(table) {
         Ok(document) => document,
-        Err(error) => {
-            ereport!(ERROR, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, format!("a description: {error}"));
-            unreachable!("ERROR does not return")
-        }
+        Err(error) => spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &format!("a description: {error}")),
     }
 }
 
 fn one_row(touched: u64, table: TableId) {
     if touched != 1 {
         let text = format!("a change of table {} touched {touched} rows of the catalog", table.0);
-        ereport!(ERROR, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, text);
+        spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &text);
     }
 }
 

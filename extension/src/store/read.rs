@@ -6,7 +6,7 @@ use extenddb_core::{
     item::{Item, ItemKey},
     table::TableId,
 };
-use pgrx::{PgSqlErrorCode, ereport};
+use pgrx::PgSqlErrorCode;
 
 use crate::spi::{self, Arg, Plan, Statement};
 
@@ -69,10 +69,9 @@ fn item(key: &ItemKey) -> Option<Item> {
 pub fn checked(bytes: Box<[u8]>, table: TableId) -> Item {
     match Item::from_bytes(bytes) {
         Ok(item) => item,
-        Err(_) => ereport!(
-            ERROR,
+        Err(_) => spi::raise(
             PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
-            format!("{} holds bytes that are no item", storage::name(table, None))
+            &format!("{} holds bytes that are no item", storage::name(table, None)),
         ),
     }
 }

@@ -12,7 +12,7 @@ use extenddb_core::{
     table::{TableId, Version},
     write::{Base, Change, Image, Images, Keys, Need, Timestamp, Unit},
 };
-use pgrx::{PgSqlErrorCode, PgTryBuilder, ereport, pg_sys};
+use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 
 use crate::{
     catalog,
@@ -162,7 +162,7 @@ fn run<T>(unit: &Unit<T>, now: Timestamp, place_of: &HashMap<&ItemKey, usize>, h
     for change in decision.changes {
         let held = &mut held[places[change.of]];
         if !held.locked {
-            ereport!(ERROR, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "a change names a key that is not locked");
+            spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "a change names a key that is not locked");
         }
         apply(change, held, now);
     }

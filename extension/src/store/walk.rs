@@ -7,7 +7,7 @@ use extenddb_core::{
     store::{Bound, Ended, Page, Part, Position, Range, Row, SortBounds},
     table::Table,
 };
-use pgrx::{PgSqlErrorCode, ereport};
+use pgrx::PgSqlErrorCode;
 
 use crate::spi::{self, Arg, Plan, Statement};
 
@@ -215,6 +215,5 @@ fn base_key(entry: &Item, table: &Table) -> ItemKey {
 
 fn corrupt(table: &Table, what: &str) -> ! {
     let name = storage::name(table.id, None);
-    ereport!(ERROR, PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, format!("{name} has {what}"));
-    unreachable!("ERROR does not return")
+    spi::raise(PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, &format!("{name} has {what}"))
 }

@@ -5,7 +5,7 @@ use extenddb_core::{
     table::TableId,
     write::{Image, IndexRow, RowWrite},
 };
-use pgrx::{PgSqlErrorCode, ereport, pg_sys};
+use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::spi::{self, Arg, Plan, Statement};
 
@@ -102,10 +102,9 @@ fn touched_one(touched: u64, table: TableId) {
     if one_snapshot() {
         serialization_failure();
     }
-    ereport!(
-        ERROR,
+    spi::raise(
         PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-        format!("a write of {} touched {touched} rows", storage::name(table, None))
+        &format!("a write of {} touched {touched} rows", storage::name(table, None)),
     );
 }
 
@@ -116,12 +115,10 @@ pub fn one_snapshot() -> bool {
 }
 
 pub fn serialization_failure() -> ! {
-    ereport!(
-        ERROR,
+    spi::raise(
         PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-        "could not serialize access due to concurrent update"
-    );
-    unreachable!("ERROR does not return")
+        "could not serialize access due to concurrent update",
+    )
 }
 
 fn base(key: &ItemKey, statement: Statement) -> Plan {
