@@ -88,9 +88,15 @@ impl Call {
         self.text(argument)?.ok_or_else(|| missing(name))
     }
 
+    /// The bytes of an item argument as they are, to compare; [`item_of`] makes an item of them.
+    pub fn bytes(&self, argument: usize) -> Option<&[u8]> {
+        // SAFETY: the declared type is a varlena.
+        self.datum(argument).map(|datum| unsafe { varlena_bytes(datum) })
+    }
+
     /// An item argument, validated: casts let a caller make one of any bytes.
     pub fn item(&self, argument: usize) -> Result<Option<Item>, Raise> {
-        self.datum(argument).map(|datum| item_of(unsafe { varlena_bytes(datum) })).transpose()
+        self.bytes(argument).map(item_of).transpose()
     }
 
     pub fn required_item(&self, argument: usize, name: &str) -> Result<Item, Raise> {

@@ -8,6 +8,7 @@ use extenddb_core::{
 
 use crate::{
     call::{Call, Returned, item_datum, sql_functions},
+    item_type::UNPREFIXED,
     raise::{INTERNAL_ERROR, Raise},
 };
 
@@ -144,7 +145,7 @@ pub fn items_in(body: &str) -> Result<Vec<Item>, Raise> {
 }
 
 fn read(raw: &RawAttributes, body: &str) -> Result<Item, Raise> {
-    let attributes = raw.read(Position::Item, Layer::New).and_then(wire::ReadAttributes::settle);
+    let attributes = raw.read(Position::Item, UNPREFIXED, Layer::New).and_then(wire::ReadAttributes::settle);
     Ok(Item::encode(&attributes.map_err(|_| unreadable(body))?))
 }
 

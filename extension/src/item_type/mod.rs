@@ -19,6 +19,9 @@ use crate::{
     raise::{DATA_CORRUPTED, INTERNAL_ERROR, INVALID_BINARY_REPRESENTATION, INVALID_TEXT_REPRESENTATION, Raise},
 };
 
+/// Outside of requests, faults are worded as this operation has them: without a prefix.
+pub const UNPREFIXED: Operation = Operation::GetItem;
+
 sql_functions! {
     "ddb_item_in" => item_in;
     "ddb_item_out" => item_out;
@@ -52,13 +55,12 @@ fn parse(text: &str) -> Result<Item, Raise> {
     let Some(raw) = fields.attributes("Item") else {
         return Err(not_an_item("An item is a JSON object."));
     };
-    let attributes = raw.read(Position::Item, Layer::New).and_then(wire::ReadAttributes::settle).map_err(refused)?;
-    Ok(Item::encode(&attributes))
+    let read = raw.read(Position::Item, UNPREFIXED, Layer::New);
+    Ok(Item::encode(&read.and_then(wire::ReadAttributes::settle).map_err(refused)?))
 }
 
 fn refused(error: Error) -> Raise {
-    // As an operation without prefixes answers it.
-    let text = wire::message(&error, Operation::GetItem, Layer::New);
+    let text = wire::message(&error, UNPREFIXED, Layer::New);
     not_an_item(&text.unwrap_or_else(|| "The JSON is not of DynamoDB's form.".into()))
 }
 
