@@ -15,6 +15,8 @@ mod request;
 mod security;
 mod spi;
 mod store;
+#[cfg(feature = "store-suite")]
+mod store_suite;
 mod subtransaction;
 
 use pgrx::extension_sql_file;
@@ -25,6 +27,8 @@ extension_sql_file!("../../sql/schema.sql", name = "schema", bootstrap);
 extension_sql_file!("../../sql/item.sql", name = "item", requires = ["schema"]);
 extension_sql_file!("../../sql/catalog.sql", name = "catalog", requires = ["item"]);
 extension_sql_file!("../../sql/functions.sql", name = "functions", requires = ["item"]);
+#[cfg(feature = "store-suite")]
+extension_sql_file!("../../sql/store_suite.sql", name = "store_suite", requires = ["functions"]);
 
 /// Runs once in each session that uses the extension, or in the postmaster.
 #[pgrx::pg_guard]
