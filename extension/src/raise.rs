@@ -90,15 +90,6 @@ impl Raise {
         Raise::new(sqlstate(&exception), message).detail(answer.body)
     }
 
-    /// A fault of an expression or of its application, found outside any request.
-    pub fn validation(text: impl Into<String>) -> Raise {
-        let text = text.into();
-        let mut body = String::from(r#"{"__type":"com.amazon.coral.validate#ValidationException","message":"#);
-        json::write_string(&text, &mut body);
-        body.push('}');
-        Raise::new(sqlstate("ValidationException"), text).detail(body)
-    }
-
     /// Moves the texts into PostgreSQL's memory, so that nothing of Rust's is left when the report jumps away.
     pub fn into_report(self) -> Report {
         // SAFETY: the current memory context outlives the report, which is copied when it is raised.

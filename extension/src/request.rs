@@ -5,7 +5,7 @@ use std::{ffi::c_int, future::Future, task::Poll};
 use extenddb_core::{
     operation::{self, Context, Operation},
     table::AccountId,
-    wire::{Answer, json, json::Json},
+    wire::{Answer, Layer, json, json::Json},
     write::Timestamp,
 };
 use pgrx::pg_sys;
@@ -66,7 +66,7 @@ fn unknown_operation() -> Answer {
 /// Checks the caller's right and serves the request as the owner.
 pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
     Right::of(operation).require(&format!("DynamoDB operation {}", operation.name()))?;
-    let context = Context { account, region: guc::region(), now: now(), random: random()? };
+    let context = Context { account, region: guc::region(), now: now(), random: random()?, layer: Layer::New };
     as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
 }
 

@@ -145,8 +145,7 @@ impl<T> Last<T> {
 }
 
 fn fault(error: impl Into<Error>) -> Raise {
-    let text = wire::message(&error.into(), UNPREFIXED, Layer::New);
-    Raise::validation(text.unwrap_or_default())
+    Raise::from_answer(wire::answer_error(&error.into(), UNPREFIXED, Layer::New))
 }
 
 /// Updates are applied against a table. This one has no attribute that an update could meet: no attribute of an item
