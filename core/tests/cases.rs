@@ -7,6 +7,7 @@ use extenddb_core::{
     operation::{Context, Operation, serve},
     store_suite::{MemoryStore, run_now},
     table::AccountId,
+    wire::Layer,
     write::Timestamp,
 };
 use serde::Deserialize;
@@ -75,6 +76,7 @@ fn call(store: &MemoryStore, operation: &str, body: &str) -> (u16, Value) {
         region: "us-east-1".into(),
         now: Timestamp(1_791_500_965_303),
         random: [7; 16],
+        layer: Layer::New,
     };
     let answer = run_now(serve(store, operation, body, &context));
     let body = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("not JSON: {}", answer.body));

@@ -62,7 +62,10 @@ impl KeyCondition {
     pub fn select(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<Selection, KeyFault> {
         let keys = hash.len() + range.len();
         if self.conditions.len() > keys {
-            return Err(KeyFault::TooManyConditions { conditions: self.conditions.len(), keys });
+            return Err(KeyFault::TooManyConditions {
+                conditions: self.conditions.len(),
+                keys,
+            });
         }
         if let ([hash], [] | [_]) = (hash, range) {
             match self.on(hash) {
@@ -73,7 +76,11 @@ impl KeyCondition {
         } else {
             self.check_several(hash, range)?;
         }
-        let used = hash.iter().chain(range).filter(|key| self.on(key).is_some()).count();
+        let used = hash
+            .iter()
+            .chain(range)
+            .filter(|key| self.on(key).is_some())
+            .count();
         if used < self.conditions.len()
             && let Some(missed) = range.iter().find(|key| self.on(key).is_none())
         {
@@ -88,22 +95,35 @@ impl KeyCondition {
         for key in hash.iter().chain(range) {
             let mut values = self.on(key).into_iter().flat_map(SortCondition::values);
             if values.any(is_empty) {
-                return Err(KeyFault::Empty { attribute: key.name.clone(), kind: key.kind.value_type() });
+                return Err(KeyFault::Empty {
+                    attribute: key.name.clone(),
+                    kind: key.kind.value_type(),
+                });
             }
         }
-        let values = hash.iter().filter_map(|key| self.on(key)?.values().next().cloned());
-        Ok(Selection { hash: values.collect(), sort: self.bounds(range) })
+        let values = hash
+            .iter()
+            .filter_map(|key| self.on(key)?.values().next().cloned());
+        Ok(Selection {
+            hash: values.collect(),
+            sort: self.bounds(range),
+        })
     }
 
     fn on(&self, key: &KeyAttribute) -> Option<&SortCondition> {
-        self.conditions.iter().find(|(name, _)| *name == key.name).map(|(_, condition)| condition)
+        self.conditions
+            .iter()
+            .find(|(name, _)| *name == key.name)
+            .map(|(_, condition)| condition)
     }
 
     /// Keys of several attributes: every HASH attribute needs `=`, and so does every RANGE attribute before the last that has a
     /// condition.
     fn check_several(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<(), KeyFault> {
         let unequal = |keys: &[KeyAttribute]| -> Vec<String> {
-            let keys = keys.iter().filter(|key| !matches!(self.on(key), Some(SortCondition::Equal(_))));
+            let keys = keys
+                .iter()
+                .filter(|key| !matches!(self.on(key), Some(SortCondition::Equal(_))));
             keys.map(|key| key.name.clone()).collect()
         };
         let missing = unequal(hash);
@@ -113,7 +133,10 @@ impl KeyCondition {
         if let Some(last) = range.iter().rposition(|key| self.on(key).is_some()) {
             let missing = unequal(&range[..last]);
             if !missing.is_empty() {
-                return Err(KeyFault::RangeNotEqual { missing, because: range[last].name.clone() });
+                return Err(KeyFault::RangeNotEqual {
+                    missing,
+                    because: range[last].name.clone(),
+                });
             }
         }
         Ok(())
@@ -123,7 +146,12 @@ impl KeyCondition {
     fn bounds(&self, range: &[KeyAttribute]) -> SortBounds {
         let mut bounds = SortBounds::default();
         for condition in range.iter().map_while(|key| self.on(key)) {
-            let bound = |value, inclusive| Some(Bound { value: encode(value), inclusive });
+            let bound = |value, inclusive| {
+                Some(Bound {
+                    value: encode(value),
+                    inclusive,
+                })
+            };
             match condition {
                 SortCondition::Equal(value) => bounds.equal.push(encode(value)),
                 SortCondition::Less(value) => bounds.upper = bound(value, false),
@@ -136,8 +164,10 @@ impl KeyCondition {
                 }
                 SortCondition::BeginsWith(prefix) => {
                     bounds.lower = bound(prefix, true);
-                    bounds.upper =
-                        successor(encode(prefix)).map(|value| Bound { value, inclusive: false });
+                    bounds.upper = successor(encode(prefix)).map(|value| Bound {
+                        value,
+                        inclusive: false,
+                    });
                 }
             }
         }

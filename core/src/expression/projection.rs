@@ -28,7 +28,10 @@ impl Projection {
         let parse = || -> Result<Projection, Body> {
             check_length(text, false)?;
             let written = WRITTEN.with(|cache| cache.get_or_parse(text, parse_paths))?;
-            let paths = written.iter().map(|path| path.bind(placeholders)).collect::<Result<Vec<_>, _>>()?;
+            let paths = written
+                .iter()
+                .map(|path| path.bind(placeholders))
+                .collect::<Result<Vec<_>, _>>()?;
             check_apart(&paths.iter().collect::<Vec<_>>())?;
             Ok(Projection::of_paths(paths))
         };
@@ -37,7 +40,12 @@ impl Projection {
 
     /// Whole top-level attributes, by their plain names.
     pub fn of_names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Projection {
-        Projection::of_paths(names.into_iter().map(|name| Path(vec![Element::Name(name.into())])).collect())
+        Projection::of_paths(
+            names
+                .into_iter()
+                .map(|name| Path(vec![Element::Name(name.into())]))
+                .collect(),
+        )
     }
 
     /// Paths that are disjoint.

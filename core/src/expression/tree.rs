@@ -38,10 +38,13 @@ pub(super) fn merge<'a, T>(paths: impl IntoIterator<Item = (&'a Path, T)>) -> Tr
 
 impl<T> Tree<T> {
     fn chain(elements: &[Element], end: T) -> Tree<T> {
-        elements.iter().rev().fold(Tree::End(end), |tree, element| match element {
-            Element::Name(name) => Tree::Map(BTreeMap::from([(name.clone(), tree)])),
-            Element::Index(index) => Tree::List(BTreeMap::from([(*index, tree)])),
-        })
+        elements
+            .iter()
+            .rev()
+            .fold(Tree::End(end), |tree, element| match element {
+                Element::Name(name) => Tree::Map(BTreeMap::from([(name.clone(), tree)])),
+                Element::Index(index) => Tree::List(BTreeMap::from([(*index, tree)])),
+            })
     }
 
     fn insert(&mut self, elements: &[Element], end: T) {

@@ -147,7 +147,11 @@ impl Table {
         let table_arn = self.arn(region);
         let indexes = |scope| {
             let described = |index| index_description(self, index, &table_arn, answered);
-            self.indexes.iter().filter(|index| index.scope == scope).map(described).collect()
+            self.indexes
+                .iter()
+                .filter(|index| index.scope == scope)
+                .map(described)
+                .collect()
         };
         let since_ms = match (self.billing, answered) {
             (Billing::Provisioned(_), _) => None,
@@ -156,7 +160,9 @@ impl Table {
         };
         let (bytes, items) = match answered {
             Answered::Created => (0, 0),
-            Answered::Described(statistics) | Answered::Deleted(statistics) => (statistics.bytes, statistics.items),
+            Answered::Described(statistics) | Answered::Deleted(statistics) => {
+                (statistics.bytes, statistics.items)
+            }
         };
         Description {
             attribute_definitions: definitions(self),
@@ -185,9 +191,9 @@ impl Table {
                 Answered::Deleted(_) => Vec::new(),
                 _ => indexes(IndexScope::Global),
             },
-            table_class_summary: self
-                .infrequent_access
-                .then_some(TableClassSummary { table_class: "STANDARD_INFREQUENT_ACCESS" }),
+            table_class_summary: self.infrequent_access.then_some(TableClassSummary {
+                table_class: "STANDARD_INFREQUENT_ACCESS",
+            }),
             deletion_protection_enabled: self.deletion_protection,
             warm_throughput: warm(table_throughput(self), answered),
             table_arn,
@@ -208,9 +214,10 @@ fn index_description<'a>(
     };
     let figures = match answered {
         Answered::Created => None,
-        Answered::Described(statistics) | Answered::Deleted(statistics) => {
-            statistics.indexes.iter().find(|(number, ..)| *number == index.number)
-        }
+        Answered::Described(statistics) | Answered::Deleted(statistics) => statistics
+            .indexes
+            .iter()
+            .find(|(number, ..)| *number == index.number),
     };
     let (item_count, index_size_bytes) = figures.map_or((0, 0), |&(_, items, bytes)| (items, bytes));
     IndexDescription {
@@ -231,9 +238,14 @@ fn index_description<'a>(
 
 /// The attributes that are keys of the table or of an index, each once, sorted by name.
 fn definitions(table: &Table) -> Vec<AttributeDefinition<'_>> {
-    let keys = table.key_attributes().chain(table.indexes.iter().flat_map(Index::key_attributes));
+    let keys = table
+        .key_attributes()
+        .chain(table.indexes.iter().flat_map(Index::key_attributes));
     let by_name: BTreeMap<&str, ScalarType> = keys.map(|key| (key.name.as_str(), key.kind)).collect();
-    let definition = |(attribute_name, attribute_type)| AttributeDefinition { attribute_name, attribute_type };
+    let definition = |(attribute_name, attribute_type)| AttributeDefinition {
+        attribute_name,
+        attribute_type,
+    };
     by_name.into_iter().map(definition).collect()
 }
 
@@ -251,7 +263,10 @@ fn projection(projected: &Projected) -> Projection<'_> {
         Projected::KeysOnly => ("KEYS_ONLY", None),
         Projected::Include(names) => ("INCLUDE", Some(names.as_slice())),
     };
-    Projection { projection_type, non_key_attributes }
+    Projection {
+        projection_type,
+        non_key_attributes,
+    }
 }
 
 fn table_throughput(table: &Table) -> Option<Throughput> {
@@ -272,11 +287,17 @@ fn provisioned(throughput: Option<Throughput>) -> ProvisionedThroughput {
 
 /// The provisioned units, or what an on-demand table starts with. CreateTable does not answer it.
 fn warm(throughput: Option<Throughput>, answered: Answered) -> Option<WarmThroughput> {
-    const ON_DEMAND: Throughput = Throughput { read_units: 12_000, write_units: 4_000 };
+    const ON_DEMAND: Throughput = Throughput {
+        read_units: 12_000,
+        write_units: 4_000,
+    };
     match answered {
         Answered::Created => None,
         _ => {
-            let Throughput { read_units, write_units } = throughput.unwrap_or(ON_DEMAND);
+            let Throughput {
+                read_units,
+                write_units,
+            } = throughput.unwrap_or(ON_DEMAND);
             Some(WarmThroughput {
                 read_units_per_second: read_units,
                 write_units_per_second: write_units,

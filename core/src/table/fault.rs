@@ -25,40 +25,76 @@ pub enum TableFault {
     // Billing and throughput                                                    behaviour/tables §throughput
     ThroughputOnPayPerRequest,
     ThroughputMissing,
-    UnitsOutOfBounds { units: Units, value: u64 },
+    UnitsOutOfBounds {
+        units: Units,
+        value: u64,
+    },
     IndexThroughputOnPayPerRequest(String),
     IndexThroughputMissing(String),
-    AboveTableMaximum { units: Units, value: u64, region: String },
-    AboveIndexMaximum { index: String, units: Units, value: u64, region: String },
+    AboveTableMaximum {
+        units: Units,
+        value: u64,
+        region: String,
+    },
+    AboveIndexMaximum {
+        index: String,
+        units: Units,
+        value: u64,
+        region: String,
+    },
     /// `index`: of an index, not of the table.
-    OnDemandOnProvisioned { units: Units, index: Option<String> },
-    OnDemandRange { units: Units, index: Option<String> },
-    WarmBelowInitial { units: Units, index: Option<String> },
-    WarmBelowProvisioned { units: Units, index: Option<String> },
+    OnDemandOnProvisioned {
+        units: Units,
+        index: Option<String>,
+    },
+    OnDemandRange {
+        units: Units,
+        index: Option<String>,
+    },
+    WarmBelowInitial {
+        units: Units,
+        index: Option<String>,
+    },
+    WarmBelowProvisioned {
+        units: Units,
+        index: Option<String>,
+    },
 
     // Keys and definitions                                                            behaviour/tables §keys
     DefinitionTwice(String),
     TooFewDefinitions,
     /// `keys` and `definitions` in the order of the request.
-    NotDefined { keys: Vec<String>, definitions: Vec<String> },
+    NotDefined {
+        keys: Vec<String>,
+        definitions: Vec<String>,
+    },
     HashAndRangeSameName,
     FirstNotHash,
     SecondNotRange,
     TooManyDefinitions,
     /// `used`: the table's key, then the indexes' keys.
-    NotUsed { definitions: Vec<String>, used: Vec<String> },
+    NotUsed {
+        definitions: Vec<String>,
+        used: Vec<String>,
+    },
 
     // Indexes                                                                      behaviour/tables §indexes
     EmptyList(IndexList),
     LocalIndexNeedsTableRange,
     LocalIndexWithoutRange(String),
-    LocalIndexOtherHash { index: String, index_hash: String, table_hash: String },
+    LocalIndexOtherHash {
+        index: String,
+        index_hash: String,
+        table_hash: String,
+    },
     HashAfterRange,
     TooManyHashAttributes,
     TooManyRangeAttributes,
     KeyAttributeTwice,
     NoProjectionType,
-    NonKeyAttributesWith { projection_type: &'static str },
+    NonKeyAttributesWith {
+        projection_type: &'static str,
+    },
     NonKeyAttributesMissing,
     NonKeyAttributeTwice(String),
     TooManyNonKeyAttributes,
@@ -161,7 +197,9 @@ impl TableFault {
             Self::AlreadyExists(table) => format!("Table already exists: {table}"),
             Self::BeingCreated(table) => in_use(&format!("Table is being created: {table}")),
             Self::BeingDeleted(table) => in_use(&format!("Table is being deleted: {table}")),
-            Self::BeingUpdated(table) => in_use(&format!("Table: {table} is in the process of being updated.")),
+            Self::BeingUpdated(table) => {
+                in_use(&format!("Table: {table} is in the process of being updated."))
+            }
             Self::BeingUsed(table) => in_use(&format!("Table is being used: {table}")),
             Self::IndexesBusy => {
                 in_use("Cannot delete table while indexes are being created, updated, or deleted.")
@@ -184,28 +222,38 @@ impl TableFault {
                 "ProvisionedThroughput should not be specified for index: {index} when BillingMode is \
                  PAY_PER_REQUEST"
             )),
-            Self::IndexThroughputMissing(index) => {
-                invalid(&format!("ProvisionedThroughput is not specified for index: {index}"))
-            }
+            Self::IndexThroughputMissing(index) => invalid(&format!(
+                "ProvisionedThroughput is not specified for index: {index}"
+            )),
             Self::AboveTableMaximum { units, value, region } => format!(
                 "The requested {}, {value}, is above the per table maximum for the account in {region}. \
                  Per table maximum: {MAXIMUM_UNITS}. {LIMITS_GUIDE}",
                 units.capacity()
             ),
-            Self::AboveIndexMaximum { index, units, value, region } => format!(
+            Self::AboveIndexMaximum {
+                index,
+                units,
+                value,
+                region,
+            } => format!(
                 "The requested {} for index {index}, {value}, is above the per index maximum for the account \
                  in {region}. Per index maximum: {MAXIMUM_UNITS}. {LIMITS_GUIDE}",
                 units.capacity()
             ),
             Self::OnDemandOnProvisioned { units, index } => {
-                let index = index.as_ref().map(|index| format!(" for index: {index}")).unwrap_or_default();
+                let index = index
+                    .as_ref()
+                    .map(|index| format!(" for index: {index}"))
+                    .unwrap_or_default();
                 invalid(&format!(
                     "{} for OnDemandThroughput{index} cannot be specified when table BillingMode is PROVISIONED.",
                     units.on_demand()
                 ))
             }
             Self::OnDemandRange { units, index } => {
-                let of = index.as_ref().map_or("table".into(), |index| format!("index : {index}"));
+                let of = index
+                    .as_ref()
+                    .map_or("table".into(), |index| format!("index : {index}"));
                 invalid(&format!(
                     "Requested {} for OnDemandThroughput for {of} is outside of valid range",
                     units.on_demand()
@@ -259,10 +307,14 @@ impl TableFault {
                 "Table KeySchema does not have a range key, which is required when specifying a \
                  LocalSecondaryIndex",
             ),
-            Self::LocalIndexWithoutRange(index) => {
-                invalid(&format!("Index KeySchema does not have a range key for index: {index}"))
-            }
-            Self::LocalIndexOtherHash { index, index_hash, table_hash } => invalid(&format!(
+            Self::LocalIndexWithoutRange(index) => invalid(&format!(
+                "Index KeySchema does not have a range key for index: {index}"
+            )),
+            Self::LocalIndexOtherHash {
+                index,
+                index_hash,
+                table_hash,
+            } => invalid(&format!(
                 "Index KeySchema does not have the same leading hash key as table KeySchema for index: {index}. \
                  index hash key: {index_hash}, table hash key: {table_hash}"
             )),
@@ -305,9 +357,9 @@ impl TableFault {
             Self::StreamViewTypeMissing => {
                 invalid("Table is being created with a stream enabled, UpdateViewType is required")
             }
-            Self::StreamViewTypeUnexpected => {
-                invalid("Table is being created with a stream disabled, UpdateViewType should not be specified")
-            }
+            Self::StreamViewTypeUnexpected => invalid(
+                "Table is being created with a stream disabled, UpdateViewType should not be specified",
+            ),
             Self::TableClass => "Invalid table-class parameter provided. Please try again with a valid \
                 table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS]."
                 .into(),
@@ -340,7 +392,9 @@ fn in_use(text: &str) -> String {
 
 /// `table`, or the index by name (unlike OnDemandThroughput, without a colon).
 fn warm_of(index: &Option<String>) -> String {
-    index.as_ref().map_or("table".into(), |index| format!("index {index}"))
+    index
+        .as_ref()
+        .map_or("table".into(), |index| format!("index {index}"))
 }
 
 const LIMITS_GUIDE: &str = "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request \

@@ -29,7 +29,9 @@ pub(super) fn printed<'a>(names: impl IntoIterator<Item = &'a str>, start: Start
 }
 
 fn bucket(name: &str, capacity: usize) -> usize {
-    let hash = name.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
+    let hash = name.encode_utf16().fold(0_u32, |hash, unit| {
+        hash.wrapping_mul(31).wrapping_add(unit.into())
+    });
     (hash ^ (hash >> 16)) as usize & (capacity - 1)
 }
 
@@ -40,11 +42,23 @@ mod tests {
     /// Lists as the service printed them (eu-west-2 and us-east-1, 2026-10-09; the last two us-west-2 2026-10-08).
     #[test]
     fn recorded_lists() {
-        assert_eq!(printed(["PK", "h", "a", "unused"], Start::Fitted), "h, a, unused, PK");
-        assert_eq!(printed(["PK", "a", "b", "c", "d", "u1"], Start::Fitted), "a, b, PK, c, d, u1");
+        assert_eq!(
+            printed(["PK", "h", "a", "unused"], Start::Fitted),
+            "h, a, unused, PK"
+        );
+        assert_eq!(
+            printed(["PK", "a", "b", "c", "d", "u1"], Start::Fitted),
+            "a, b, PK, c, d, u1"
+        );
         assert_eq!(printed(["h", "a", "zz"], Start::Fitted), "h, zz, a");
-        assert_eq!(printed(["pk", "sk", "gpk", "gsk"], Start::Sixteen), "gpk, sk, pk, gsk");
-        assert_eq!(printed(["pk", "sk", "a", "b", "c"], Start::Fitted), "sk, a, b, pk, c");
+        assert_eq!(
+            printed(["pk", "sk", "gpk", "gsk"], Start::Sixteen),
+            "gpk, sk, pk, gsk"
+        );
+        assert_eq!(
+            printed(["pk", "sk", "a", "b", "c"], Start::Fitted),
+            "sk, a, b, pk, c"
+        );
         assert_eq!(printed(["pk", "sk", "pk", "a"], Start::Sixteen), "a, sk, pk");
     }
 }

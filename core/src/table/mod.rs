@@ -113,7 +113,9 @@ pub enum Projected {
 pub enum Billing {
     Provisioned(Throughput),
     /// `since_ms`: when the table came to it; its creation, for a table created so.
-    PayPerRequest { since_ms: u64 },
+    PayPerRequest {
+        since_ms: u64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +141,10 @@ impl Table {
             TableId::CLAIMS => "claims",
             _ => return None,
         };
-        let string = |name: &str| KeyAttribute { name: name.into(), kind: ScalarType::S };
+        let string = |name: &str| KeyAttribute {
+            name: name.into(),
+            kind: ScalarType::S,
+        };
         Some(Table {
             id,
             version: Version(0),
@@ -163,15 +168,22 @@ impl Table {
     }
 
     pub fn local_indexes(&self) -> impl Iterator<Item = &Index> {
-        self.indexes.iter().filter(|index| index.scope == IndexScope::Local)
+        self.indexes
+            .iter()
+            .filter(|index| index.scope == IndexScope::Local)
     }
 
     pub fn global_indexes(&self) -> impl Iterator<Item = &Index> {
-        self.indexes.iter().filter(|index| index.scope == IndexScope::Global)
+        self.indexes
+            .iter()
+            .filter(|index| index.scope == IndexScope::Global)
     }
 
     /// The key attributes of an index, or of the table: first HASH, then RANGE.
-    pub fn key_schema<'a>(&'a self, index: Option<&'a Index>) -> impl Iterator<Item = (&'a KeyAttribute, KeyRole)> {
+    pub fn key_schema<'a>(
+        &'a self,
+        index: Option<&'a Index>,
+    ) -> impl Iterator<Item = (&'a KeyAttribute, KeyRole)> {
         let (hash, range) = match index {
             Some(index) => (index.hash.as_slice(), index.range.as_slice()),
             None => (std::slice::from_ref(&self.hash), self.range.as_slice()),
@@ -229,7 +241,10 @@ mod tests {
     use super::*;
 
     fn attribute(name: &str, kind: ScalarType) -> KeyAttribute {
-        KeyAttribute { name: name.into(), kind }
+        KeyAttribute {
+            name: name.into(),
+            kind,
+        }
     }
 
     fn table() -> Table {
@@ -262,10 +277,16 @@ mod tests {
                     range: vec![],
                     projection: Projected::Include(vec!["a".into(), "b".into()]),
                     status: TableStatus::Creating,
-                    throughput: Some(Throughput { read_units: 5, write_units: 6 }),
+                    throughput: Some(Throughput {
+                        read_units: 5,
+                        write_units: 6,
+                    }),
                 },
             ],
-            billing: Billing::Provisioned(Throughput { read_units: 1, write_units: 2 }),
+            billing: Billing::Provisioned(Throughput {
+                read_units: 1,
+                write_units: 2,
+            }),
             deletion_protection: true,
             infrequent_access: true,
         }
@@ -305,9 +326,15 @@ mod tests {
         assert!(lsi.projects("lk") && !lsi.projects("a") && !lsi.projects("sk"));
         assert!(table.projects(lsi, "sk") && !table.projects(lsi, "a"));
         assert!(gsi.projects("a") && gsi.projects("h") && !gsi.projects("c"));
-        let schema: Vec<_> = table.key_schema(Some(gsi)).map(|(key, role)| (key.name.as_str(), role)).collect();
+        let schema: Vec<_> = table
+            .key_schema(Some(gsi))
+            .map(|(key, role)| (key.name.as_str(), role))
+            .collect();
         assert_eq!(schema, [("g", KeyRole::Hash), ("h", KeyRole::Hash)]);
-        let schema: Vec<_> = table.key_schema(None).map(|(key, role)| (key.name.as_str(), role)).collect();
+        let schema: Vec<_> = table
+            .key_schema(None)
+            .map(|(key, role)| (key.name.as_str(), role))
+            .collect();
         assert_eq!(schema, [("pk", KeyRole::Hash), ("sk", KeyRole::Range)]);
     }
 

@@ -56,6 +56,12 @@ pub struct Fields<'a> {
     members: Arc<[(&'static str, Node<'a>)]>,
 }
 
+/// The members of a JSON object.
+type Entries<'a> = Vec<(Cow<'a, str>, Json<'a>)>;
+
+/// The entries of a map of attribute values.
+type RawEntries<'a> = Vec<(Cow<'a, str>, RawValue<'a>)>;
+
 #[derive(Clone, Debug)]
 enum Node<'a> {
     String(Cow<'a, str>),
@@ -111,7 +117,10 @@ pub fn decode<'a>(
     let Ok(Json::Object(entries)) = json::parse(body) else {
         return Err(ShapeFault::Bare);
     };
-    let mut decoder = Decoder { coerced: false };
+    let mut decoder = Decoder {
+        coerced: false,
+        levels: 0,
+    };
     let fields = decoder.structure(shape, entries)?;
     Ok((fields, if decoder.coerced { Layer::Old } else { layer }))
 }
@@ -266,13 +275,19 @@ enum Place {
 
 struct Decoder {
     coerced: bool,
+    /// Lists and maps around the attribute value at hand.
+    levels: usize,
 }
+
+/// Values below are judged, and their levels counted, but not kept: a value of so many levels is refused without
+/// a look at its content (`values`). It bounds the recursion, here and wherever values are read.
+const KEPT_LEVELS: usize = 64;
 
 impl Decoder {
     fn structure<'a>(
         &mut self,
         shape: &'static Shape,
-        entries: Vec<(Cow<'a, str>, Json<'a>)>,
+        entries: Entries<'a>,
     ) -> Result<Fields<'a>, ShapeFault> {
         let mut known: Vec<(&'static Member, Json<'a>)> =
             Vec::with_capacity(entries.len().min(shape.members.len()));
@@ -392,11 +407,7 @@ impl Decoder {
     }
 
     /// A map of attribute values, and how many levels of lists and maps are in the deepest.
-    #[allow(clippy::type_complexity)]
-    fn values<'a>(
-        &mut self,
-        entries: Vec<(Cow<'a, str>, Json<'a>)>,
-    ) -> Result<(Vec<(Cow<'a, str>, RawValue<'a>)>, usize), ShapeFault> {
+    fn values<'a>(&mut self, entries: Entries<'a>) -> Result<(RawEntries<'a>, usize), ShapeFault> {
         let mut values = Vec::with_capacity(entries.len());
         let mut levels = 0;
         for (name, json) in last_of_each(entries) {
@@ -407,16 +418,50 @@ impl Decoder {
         Ok((values, levels))
     }
 
+    /// An attribute value within a list or a map.
     fn element_value<'a>(&mut self, json: Json<'a>) -> Result<RawValue<'a>, ShapeFault> {
-        match json {
-            Json::Object(entries) => self.value(entries),
-            Json::Null => Ok(RawValue::EMPTY),
-            Json::Array(_) => Err(ShapeFault::Collection(Type::AttributeValue.java_type())),
-            _ => Err(ShapeFault::PayloadValue),
+        if self.levels > KEPT_LEVELS {
+            return self.deep_value(json);
         }
+        self.levels += 1;
+        let value = match element_entries(json)? {
+            Some(entries) => self.value(entries),
+            None => Ok(RawValue::EMPTY),
+        };
+        self.levels -= 1;
+        value
     }
 
-    fn value<'a>(&mut self, mut entries: Vec<(Cow<'a, str>, Json<'a>)>) -> Result<RawValue<'a>, ShapeFault> {
+    /// Judges a value of any depth without recursion; what is left of it is how many levels it has.
+    fn deep_value<'a>(&mut self, json: Json<'_>) -> Result<RawValue<'a>, ShapeFault> {
+        let mut deepest = 0;
+        let mut open = vec![(json, 0)];
+        while let Some((json, levels)) = open.pop() {
+            deepest = deepest.max(levels);
+            let mut contents = 0;
+            for (name, json) in last_of_each(element_entries(json)?.unwrap_or_default()) {
+                match (name.as_ref(), json) {
+                    ("L", Json::Array(elements)) => {
+                        contents += 1;
+                        open.extend(elements.into_iter().rev().map(|json| (json, levels + 1)));
+                    }
+                    ("M", Json::Object(entries)) => {
+                        contents += 1;
+                        let entries = last_of_each(entries).into_iter().rev();
+                        open.extend(entries.map(|(_, json)| (json, levels + 1)));
+                    }
+                    (name, json) => contents += usize::from(self.content(name, json, &mut 0)?.is_some()),
+                }
+            }
+            self.coerced |= contents > 1;
+        }
+        Ok(RawValue {
+            levels: deepest,
+            ..RawValue::EMPTY
+        })
+    }
+
+    fn value<'a>(&mut self, mut entries: Entries<'a>) -> Result<RawValue<'a>, ShapeFault> {
         let mut value = RawValue::EMPTY;
         if entries.len() == 1
             && let Some((name, json)) = entries.pop()
@@ -561,6 +606,16 @@ impl Type {
     }
 }
 
+/// The members of an attribute value within a list or a map; `None` for null.
+fn element_entries<'a>(json: Json<'a>) -> Result<Option<Entries<'a>>, ShapeFault> {
+    match json {
+        Json::Object(entries) => Ok(Some(entries)),
+        Json::Null => Ok(None),
+        Json::Array(_) => Err(ShapeFault::Collection(Type::AttributeValue.java_type())),
+        _ => Err(ShapeFault::PayloadValue),
+    }
+}
+
 fn string(json: Json<'_>) -> Result<Cow<'_, str>, ShapeFault> {
     match json {
         Json::String(text) => Ok(text),
@@ -630,7 +685,7 @@ fn boolean_of(text: &str) -> Option<bool> {
 }
 
 /// Of members with one name the last, at its place. A map's null entries are absent.
-fn last_of_each<'a>(mut entries: Vec<(Cow<'a, str>, Json<'a>)>) -> Vec<(Cow<'a, str>, Json<'a>)> {
+fn last_of_each<'a>(mut entries: Entries<'a>) -> Entries<'a> {
     if has_duplicates(&entries) {
         let mut keep = vec![false; entries.len()];
         let mut seen = HashSet::with_capacity(entries.len());

@@ -152,7 +152,7 @@ pub enum SetType {
     Bs,
 }
 
-/// From here on nesting is refused by the service's front, not by the operation.      behaviour/items §nesting
+/// From here on nesting is refused by the service's front, not by the operation.      behaviour/wire §values
 pub(super) const REFUSED_LEVELS: usize = 63;
 
 const NESTING: &str = "Nesting Levels have exceeded supported limits: \
@@ -190,7 +190,7 @@ impl ValueFault {
         }
     }
 
-    /// Whether a fault in ExpressionAttributeValues names its entry.              behaviour/items §values
+    /// Whether a fault in ExpressionAttributeValues names its entry.              behaviour/wire §values
     fn is_wrapped(&self) -> bool {
         use Operation::{DeleteItem, Query, UpdateItem};
         use ValueProblem::*;
@@ -209,7 +209,7 @@ impl ValueFault {
         }
     }
 
-    /// Whether a fault in ExclusiveStartKey begins with the text about it.       behaviour/items §values
+    /// Whether a fault in ExclusiveStartKey begins with the text about it.       behaviour/wire §values
     fn names_starting_key(&self) -> bool {
         use ValueProblem::*;
         let scan = self.operation == Operation::Scan;

@@ -18,3 +18,6 @@ pub use members::{Constraint, Members, enums};
 pub use placeholders::{Map, PlaceholderFault, PlaceholderNames, check_unused, placeholders};
 pub use table_name::{NameFault, table_name, table_of_key};
 pub use values::{RawAttributes, RawValue, ReadAttributes, ReadValue, check_name};
+
+#[cfg(test)]
+mod tests;

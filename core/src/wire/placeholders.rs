@@ -1,5 +1,5 @@
 //! ExpressionAttributeNames and ExpressionAttributeValues out of a request: first what is wrong with their
-//! values, at the place of attribute values, later the maps themselves.      behaviour/expressions §placeholders
+//! values, at the place of attribute values, later the maps themselves.      behaviour/wire §values
 
 use std::collections::BTreeMap;
 

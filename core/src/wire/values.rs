@@ -1,4 +1,4 @@
-//! Reading attribute values (stage V of the check order).                      behaviour/items §values, §check-order
+//! Reading attribute values (stage V of the check order).                      behaviour/wire §values
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -405,7 +405,7 @@ fn sorted<T: Ord>(mut members: Vec<T>) -> (Vec<T>, bool) {
 }
 
 /// A number as the old layer's Java BigDecimal reads it: an exponent or a scale beyond 32 bits is no number, and
-/// a magnitude that wraps around 32 bits is tiny instead of huge.                behaviour/items §numbers
+/// a magnitude that wraps around 32 bits is tiny instead of huge.                behaviour/wire §values
 fn parse_big_decimal(text: &str) -> Result<Number, NumberError> {
     let parsed = Number::parse(text);
     if !matches!(parsed, Err(NumberError::Overflow | NumberError::Underflow)) {

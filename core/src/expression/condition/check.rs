@@ -23,7 +23,11 @@ pub(super) fn bind(
     placeholders: &Placeholders,
     roots: &mut Vec<String>,
 ) -> Result<Vec<Test>, Body> {
-    let mut binding = Binding { tree, placeholders, roots };
+    let mut binding = Binding {
+        tree,
+        placeholders,
+        roots,
+    };
     tree.leaves.iter().map(|leaf| binding.leaf(leaf)).collect()
 }
 
@@ -39,7 +43,10 @@ impl Binding<'_> {
             self.defined(reference)?;
         }
         let calls = &self.tree.calls[leaf.calls.clone()];
-        if let Some(call) = calls.iter().find(|call| call.arguments.len() != call.function.arity()) {
+        if let Some(call) = calls
+            .iter()
+            .find(|call| call.arguments.len() != call.function.arity())
+        {
             return Err(Body::OperandCount {
                 function: call.function.name().into(),
                 count: call.arguments.len(),
@@ -57,7 +64,10 @@ impl Binding<'_> {
         self.first_is_distinct(operator, operands)?;
         let mut sizes = calls.iter().filter(|call| call.function == Function::Size);
         sizes.try_for_each(|call| self.check_size(call))?;
-        let mut operands = operands.iter().map(|operand| self.operand(operand)).collect::<Result<Vec<_>, _>>()?;
+        let mut operands = operands
+            .iter()
+            .map(|operand| self.operand(operand))
+            .collect::<Result<Vec<_>, _>>()?;
         match leaf.test {
             WrittenTest::Compare(comparator, _) => {
                 let [left, right] = take(&mut operands);
@@ -92,8 +102,13 @@ impl Binding<'_> {
     }
 
     fn first_is_distinct(&self, operator: &'static str, operands: &[WrittenOperand]) -> Result<(), Body> {
-        let Some((WrittenOperand::Path(first), others)) = operands.split_first() else { return Ok(()) };
-        if others.iter().all(|other| !matches!(other, WrittenOperand::Path(_))) {
+        let Some((WrittenOperand::Path(first), others)) = operands.split_first() else {
+            return Ok(());
+        };
+        if others
+            .iter()
+            .all(|other| !matches!(other, WrittenOperand::Path(_)))
+        {
             return Ok(());
         }
         let first = first.bind(self.placeholders)?;
@@ -101,7 +116,10 @@ impl Binding<'_> {
             if let WrittenOperand::Path(other) = other
                 && other.bind(self.placeholders)? == first
             {
-                return Err(Body::SameOperand { operator, path: first });
+                return Err(Body::SameOperand {
+                    operator,
+                    path: first,
+                });
             }
         }
         Ok(())
@@ -118,10 +136,20 @@ impl Binding<'_> {
         if let WrittenOperand::Value(reference) = innermost {
             let value = self.value(reference)?;
             if size(value).is_none() {
-                return Err(Body::OperandType { operator: "size", operand: value.kind().code() });
+                return Err(Body::OperandType {
+                    operator: "size",
+                    operand: value.kind().code(),
+                });
             }
         }
-        if nested { Err(Body::OperandType { operator: "size", operand: "N" }) } else { Ok(()) }
+        if nested {
+            Err(Body::OperandType {
+                operator: "size",
+                operand: "N",
+            })
+        } else {
+            Ok(())
+        }
     }
 
     fn operand(&mut self, operand: &WrittenOperand) -> Result<Operand, Body> {
@@ -135,14 +163,20 @@ impl Binding<'_> {
                     Operand::Size(size(self.value(reference)?).unwrap_or(Number::ZERO))
                 }
                 WrittenOperand::Call(_) => {
-                    return Err(Body::OperandType { operator: "size", operand: "N" });
+                    return Err(Body::OperandType {
+                        operator: "size",
+                        operand: "N",
+                    });
                 }
             },
         })
     }
 
     fn value(&self, reference: &str) -> Result<&AttributeValue, Body> {
-        self.placeholders.values.get(reference).ok_or_else(|| Body::UndefinedValue(reference.into()))
+        self.placeholders
+            .values
+            .get(reference)
+            .ok_or_else(|| Body::UndefinedValue(reference.into()))
     }
 
     fn attribute(&mut self, path: &WrittenPath) -> Result<Attribute, Body> {
@@ -168,9 +202,10 @@ impl Operand {
 
     fn check_type(&self, operator: &'static str, allowed: &[ValueType]) -> Result<(), Body> {
         match self.known_type() {
-            Some(kind) if !allowed.contains(&kind) => {
-                Err(Body::OperandType { operator, operand: kind.code() })
-            }
+            Some(kind) if !allowed.contains(&kind) => Err(Body::OperandType {
+                operator,
+                operand: kind.code(),
+            }),
             _ => Ok(()),
         }
     }
@@ -257,15 +292,20 @@ fn function(function: Function, mut operands: Vec<Operand>) -> Result<Test, Body
 
 fn named_type(code: &str) -> Option<ValueType> {
     use ValueType::{B, Bool, Bs, L, M, N, Ns, Null, S, Ss};
-    [S, N, B, Bool, Null, Ss, Ns, Bs, L, M].into_iter().find(|kind| kind.code() == code)
+    [S, N, B, Bool, Null, Ss, Ns, Bs, L, M]
+        .into_iter()
+        .find(|kind| kind.code() == code)
 }
 
 impl Attribute {
     fn new(path: Path, roots: &mut Vec<String>) -> Attribute {
-        let root = roots.iter().position(|root| root == path.root()).unwrap_or_else(|| {
-            roots.push(path.root().to_owned());
-            roots.len() - 1
-        });
+        let root = roots
+            .iter()
+            .position(|root| root == path.root())
+            .unwrap_or_else(|| {
+                roots.push(path.root().to_owned());
+                roots.len() - 1
+            });
         Attribute { path, root }
     }
 }

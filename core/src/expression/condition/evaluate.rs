@@ -54,7 +54,9 @@ impl View<'_> {
                     && order(&value, &upper).is_some_and(Ordering::is_le)
             }
             Test::In(value, candidates) => self.operand(value).is_some_and(|value| {
-                candidates.iter().any(|candidate| self.operand(candidate).as_ref() == Some(&value))
+                candidates
+                    .iter()
+                    .any(|candidate| self.operand(candidate).as_ref() == Some(&value))
             }),
             Test::Exists(attribute) => self.exists(attribute),
             Test::NotExists(attribute) => !self.exists(attribute),

@@ -98,7 +98,12 @@ impl Condition {
     pub(super) fn leaves(&self) -> impl Iterator<Item = (Option<&'static str>, &Test)> {
         let refused = self.tree.first_refused_in_keys;
         self.tests.iter().enumerate().map(move |(place, test)| {
-            (refused.filter(|(leaf, _)| *leaf == place).map(|(_, operator)| operator), test)
+            (
+                refused
+                    .filter(|(leaf, _)| *leaf == place)
+                    .map(|(_, operator)| operator),
+                test,
+            )
         })
     }
 }
@@ -141,3 +146,6 @@ impl Operand {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,11 @@ pub(super) fn parse(kind: Kind, text: &str) -> Result<Tree, Body> {
 enum Frame {
     /// `(` where a condition may stand, or the whole text (at the bottom of the stack). `operators`: how many were pending when it
     /// opened; `leaf` and `position`: where its content starts.
-    Group { operators: usize, leaf: usize, position: usize },
+    Group {
+        operators: usize,
+        leaf: usize,
+        position: usize,
+    },
     /// `(` where only an operand may stand.
     OperandGroup,
     /// The arguments of a call.
@@ -77,7 +81,11 @@ impl<'a> Parser<'a> {
     fn new(tokens: Tokens<'a>) -> Self {
         Parser {
             tokens,
-            frames: vec![Frame::Group { operators: 0, leaf: 0, position: 0 }],
+            frames: vec![Frame::Group {
+                operators: 0,
+                leaf: 0,
+                position: 0,
+            }],
             operators: vec![],
             steps: vec![],
             leaves: vec![],
@@ -134,7 +142,11 @@ impl<'a> Parser<'a> {
                 self.tokens.next();
                 self.operator_count += 1;
                 self.frames.push(Frame::Call(self.calls.len()));
-                self.calls.push(WrittenCall { name, arguments: vec![], as_condition: false });
+                self.calls.push(WrittenCall {
+                    name,
+                    arguments: vec![],
+                    as_condition: false,
+                });
                 return Ok(None);
             }
             Some(TokenKind::ValueReference) => {
@@ -148,12 +160,18 @@ impl<'a> Parser<'a> {
                 WrittenOperand::Path(path)
             }
         };
-        Ok(Some(Term { what: What::Operand(operand), grouped: false }))
+        Ok(Some(Term {
+            what: What::Operand(operand),
+            grouped: false,
+        }))
     }
 
     /// Gives a term to the innermost frame.
     fn close(&mut self, mut term: Term) -> Result<Closed, Body> {
-        if let Term { what: What::Operand(WrittenOperand::Path(path)), grouped: true } = &mut term
+        if let Term {
+            what: What::Operand(WrittenOperand::Path(path)),
+            grouped: true,
+        } = &mut term
             && matches!(self.tokens.peek(), Some(TokenKind::Dot | TokenKind::OpenIndex))
         {
             // `(a.b).c`
@@ -162,18 +180,40 @@ impl<'a> Parser<'a> {
             self.note(path, known);
             term.grouped = false;
         }
-        let Some(frame) = self.frames.pop() else { return Err(self.tokens.syntax_error()) };
+        let Some(frame) = self.frames.pop() else {
+            return Err(self.tokens.syntax_error());
+        };
         match (frame, term.what) {
-            (Frame::Group { operators, leaf, position }, what) => {
-                self.frames.push(Frame::Group { operators, leaf, position });
-                self.in_group(Term { what, grouped: term.grouped }, operators)
+            (
+                Frame::Group {
+                    operators,
+                    leaf,
+                    position,
+                },
+                what,
+            ) => {
+                self.frames.push(Frame::Group {
+                    operators,
+                    leaf,
+                    position,
+                });
+                self.in_group(
+                    Term {
+                        what,
+                        grouped: term.grouped,
+                    },
+                    operators,
+                )
             }
             // No frame but a group can hold a condition: one is only made in a group.
             (_, What::Condition) => Err(self.tokens.syntax_error()),
             (Frame::OperandGroup, What::Operand(operand)) => {
                 self.tokens.expect(TokenKind::Close)?;
                 self.redundant_parentheses |= term.grouped;
-                Ok(Closed::Term(Term { what: What::Operand(operand), grouped: true }))
+                Ok(Closed::Term(Term {
+                    what: What::Operand(operand),
+                    grouped: true,
+                }))
             }
             (Frame::Call(call), What::Operand(operand)) => {
                 self.calls[call].arguments.push(operand);
@@ -182,7 +222,10 @@ impl<'a> Parser<'a> {
                     return Ok(Closed::ReadOn);
                 }
                 self.tokens.expect(TokenKind::Close)?;
-                Ok(Closed::Term(Term { what: What::Operand(WrittenOperand::Call(call)), grouped: false }))
+                Ok(Closed::Term(Term {
+                    what: What::Operand(WrittenOperand::Call(call)),
+                    grouped: false,
+                }))
             }
             (Frame::Compare(comparator, left), What::Operand(right)) => {
                 Ok(self.leaf(WrittenTest::Compare(comparator, [left, right])))
@@ -236,10 +279,15 @@ impl<'a> Parser<'a> {
                 self.tokens.next();
                 self.frames.pop();
                 self.redundant_parentheses |= term.grouped;
-                return Ok(Closed::Term(Term { what: What::Operand(operand), grouped: true }));
+                return Ok(Closed::Term(Term {
+                    what: What::Operand(operand),
+                    grouped: true,
+                }));
             }
             _ => {
-                let WrittenOperand::Call(call) = operand else { return Err(self.tokens.syntax_error()) };
+                let WrittenOperand::Call(call) = operand else {
+                    return Err(self.tokens.syntax_error());
+                };
                 self.calls[call].as_condition = true;
                 self.leaf(WrittenTest::Call(call));
                 return self.after_condition(term.grouped, operators);
@@ -271,7 +319,10 @@ impl<'a> Parser<'a> {
                 self.redundant_parentheses |= grouped && self.operators.len() == operators;
                 self.reduce(operators, |_| true);
                 self.frames.pop();
-                return Ok(Closed::Term(Term { what: What::Condition, grouped: true }));
+                return Ok(Closed::Term(Term {
+                    what: What::Condition,
+                    grouped: true,
+                }));
             }
             None if self.frames.len() == 1 => {
                 self.reduce(operators, |_| true);
@@ -299,15 +350,20 @@ impl<'a> Parser<'a> {
     }
 
     fn leaf(&mut self, test: WrittenTest) -> Closed {
-        let (calls, references) =
-            self.leaves.last().map_or((0, 0), |leaf| (leaf.calls.end, leaf.references.end));
+        let (calls, references) = self
+            .leaves
+            .last()
+            .map_or((0, 0), |leaf| (leaf.calls.end, leaf.references.end));
         self.steps.push(Step::Leaf(self.leaves.len()));
         self.leaves.push(WrittenLeaf {
             test,
             calls: calls..self.calls.len(),
             references: references..self.references.len(),
         });
-        Closed::Term(Term { what: What::Condition, grouped: false })
+        Closed::Term(Term {
+            what: What::Condition,
+            grouped: false,
+        })
     }
 
     /// Notes what the elements of a path from `first` on refer to.
@@ -331,18 +387,29 @@ impl<'a> Parser<'a> {
         if self.operator_count > MAX_OPERATORS {
             return Err(Body::TooManyOperators(MAX_OPERATORS + 1));
         }
-        if let Some(call) = self.calls.iter().find(|call| Function::named(call.name).is_none()) {
+        if let Some(call) = self
+            .calls
+            .iter()
+            .find(|call| Function::named(call.name).is_none())
+        {
             return Err(Body::UnknownFunction(call.name.into()));
         }
         // `size` is an operand and no condition, every other function a condition and no operand.
-        if let Some(call) = self.calls.iter().find(|call| call.as_condition == (call.name == "size")) {
+        if let Some(call) = self
+            .calls
+            .iter()
+            .find(|call| call.as_condition == (call.name == "size"))
+        {
             return Err(Body::MisusedFunction(call.name.into()));
         }
         if let Some(word) = self.reserved_word {
             return Err(Body::ReservedWord(word));
         }
         let calls = self.calls.into_iter().filter_map(|call| {
-            Some(Call { function: Function::named(call.name)?, arguments: call.arguments })
+            Some(Call {
+                function: Function::named(call.name)?,
+                arguments: call.arguments,
+            })
         });
         Ok(Tree {
             steps: self.steps,

@@ -22,7 +22,11 @@ pub(super) struct Old<'a> {
 
 impl<'a> Old<'a> {
     pub fn new(item: Option<&'a Item>, key: &'a Attributes, actions: &'a [Action]) -> Old<'a> {
-        let mut old = Old { item, key, read: BTreeMap::new() };
+        let mut old = Old {
+            item,
+            key,
+            read: BTreeMap::new(),
+        };
         let mut paths = Vec::new();
         for action in actions {
             match &action.verb {
@@ -53,11 +57,13 @@ impl<'a> Old<'a> {
     /// The list or map that holds the target of a nested path.
     fn parent(&self, target: &Path) -> Option<&AttributeValue> {
         let root = self.read.get(target.root())?.as_ref()?;
-        target.0[1..target.0.len() - 1].iter().try_fold(root, |value, element| match (value, element) {
-            (AttributeValue::M(map), Element::Name(name)) => map.get(name),
-            (AttributeValue::L(list), Element::Index(index)) => list.get(*index),
-            _ => None,
-        })
+        target.0[1..target.0.len() - 1]
+            .iter()
+            .try_fold(root, |value, element| match (value, element) {
+                (AttributeValue::M(map), Element::Name(name)) => map.get(name),
+                (AttributeValue::L(list), Element::Index(index)) => list.get(*index),
+                _ => None,
+            })
     }
 
     /// A whole top-level attribute, read by the statement or not. What was decoded is given away: only once nothing is
@@ -88,7 +94,11 @@ pub(super) type Changes = BTreeMap<String, Option<AttributeValue>>;
 /// Every operand is evaluated against the item as it was, then every target is looked at, then all is written at once:
 /// the order of sections and actions shows in no result.
 pub(super) fn changes(update: &Update, old: &mut Old<'_>) -> Result<Changes, UpdateFault> {
-    let mut writes = update.actions.iter().map(|action| evaluate(action, old)).collect::<Result<Vec<_>, _>>()?;
+    let mut writes = update
+        .actions
+        .iter()
+        .map(|action| evaluate(action, old))
+        .collect::<Result<Vec<_>, _>>()?;
     for action in &update.actions {
         check_parent(&action.target, old)?;
     }
@@ -195,7 +205,11 @@ fn union<T: Ord + Clone>(stored: &[T], value: &[T]) -> Vec<T> {
 }
 
 fn difference<T: Ord + Clone>(stored: &[T], value: &[T]) -> Option<Vec<T>> {
-    let left: Vec<T> = stored.iter().filter(|member| value.binary_search(member).is_err()).cloned().collect();
+    let left: Vec<T> = stored
+        .iter()
+        .filter(|member| value.binary_search(member).is_err())
+        .cloned()
+        .collect();
     (!left.is_empty()).then_some(left)
 }
 
@@ -238,7 +252,11 @@ fn write(value: Option<AttributeValue>, tree: &Tree<usize>, writes: &mut [Write]
                     Some(child) => write(Some(element), child, writes),
                 });
             }
-            packed.extend(children.range(end..).filter_map(|(_, child)| write(None, child, writes)));
+            packed.extend(
+                children
+                    .range(end..)
+                    .filter_map(|(_, child)| write(None, child, writes)),
+            );
             Some(AttributeValue::L(packed))
         }
         // Another container than the tree's: refused before, by `check_parent`.

@@ -25,8 +25,14 @@ pub(super) enum Verb {
 pub(super) enum Operand {
     Value(AttributeValue),
     Path(Path),
-    Arithmetic { operator: Operator, operands: Box<[Operand; 2]> },
-    IfNotExists { path: Path, otherwise: Box<Operand> },
+    Arithmetic {
+        operator: Operator,
+        operands: Box<[Operand; 2]>,
+    },
+    IfNotExists {
+        path: Path,
+        otherwise: Box<Operand>,
+    },
     ListAppend(Box<[Operand; 2]>),
 }
 

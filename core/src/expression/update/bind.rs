@@ -62,10 +62,14 @@ impl Binder<'_> {
         Ok(match operand {
             Written::Value(value) => Bound::Value(self.value(value)),
             Written::Path(path) => Bound::Path(path.bind(self.placeholders)?),
-            Written::Function { function, operands } => Bound::Function {
-                function: *function,
-                operands: operands.iter().map(|operand| self.operand(operand)).collect::<Result<_, _>>()?,
-            },
+            Written::Function { function, operands } => {
+                // Not collected: functions nest, and an iterator's frames would be on the stack at each level.
+                let mut bound = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    bound.push(self.operand(operand)?);
+                }
+                Bound::Function { function: *function, operands: bound }
+            }
             Written::Arithmetic { operator, operands } => Bound::Arithmetic {
                 operator: *operator,
                 operands: Box::new([self.operand(&operands[0])?, self.operand(&operands[1])?]),

@@ -42,7 +42,11 @@ fn of_operand(operand: &Operand) -> usize {
 }
 
 fn of_read(path: &Path) -> usize {
-    1 + path.0.iter().map(|element| 14 + of_element(element)).sum::<usize>()
+    1 + path
+        .0
+        .iter()
+        .map(|element| 14 + of_element(element))
+        .sum::<usize>()
 }
 
 /// The bytes of a name, the digits of an index.

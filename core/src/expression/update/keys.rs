@@ -21,7 +21,11 @@ use super::{
 /// The statement alone. Types of all index keys come before the paths, and those before what is empty.
 pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyFault> {
     for key in table.key_attributes() {
-        if update.actions.iter().any(|action| action.target.root() == key.name) {
+        if update
+            .actions
+            .iter()
+            .any(|action| action.target.root() == key.name)
+        {
             return Err(KeyFault::CannotUpdateKey(key.name.clone()));
         }
     }
@@ -57,10 +61,21 @@ fn check_paths(update: &Update, table: &Table) -> Result<(), KeyFault> {
         for path in paths.into_iter().filter(|path| path.0.len() > 1) {
             let attribute = path.root();
             if table.is_key(attribute) {
-                return Err(KeyFault::KeyPath { attribute: attribute.to_owned(), index: false });
+                return Err(KeyFault::KeyPath {
+                    attribute: attribute.to_owned(),
+                    index: false,
+                });
             }
-            if table.indexes.iter().flat_map(Index::key_attributes).any(|key| key.name == attribute) {
-                return Err(KeyFault::KeyPath { attribute: attribute.to_owned(), index: true });
+            if table
+                .indexes
+                .iter()
+                .flat_map(Index::key_attributes)
+                .any(|key| key.name == attribute)
+            {
+                return Err(KeyFault::KeyPath {
+                    attribute: attribute.to_owned(),
+                    index: true,
+                });
             }
         }
     }
@@ -75,8 +90,9 @@ pub(super) fn check_result(table: &Table, old: &Old<'_>, changes: &Changes) -> R
         (old.attribute(&key.name).as_ref() != Some(new)).then_some(new)
     };
     let indexes = by_name(table);
-    let written: Vec<_> =
-        keys_of(&indexes).filter_map(|(index, key)| Some((index, key, changed(key)?))).collect();
+    let written: Vec<_> = keys_of(&indexes)
+        .filter_map(|(index, key)| Some((index, key, changed(key)?)))
+        .collect();
     for (index, key, value) in &written {
         if value.kind() != key.kind.value_type() {
             return Err(wrong_type(index, key, value.kind()));
@@ -112,7 +128,9 @@ fn by_name(table: &Table) -> Vec<&Index> {
 }
 
 fn keys_of<'a>(indexes: &[&'a Index]) -> impl Iterator<Item = (&'a Index, &'a KeyAttribute)> {
-    indexes.iter().flat_map(|index| index.key_attributes().map(move |key| (*index, key)))
+    indexes
+        .iter()
+        .flat_map(|index| index.key_attributes().map(move |key| (*index, key)))
 }
 
 /// The action that writes the whole attribute.
@@ -123,23 +141,39 @@ fn writer<'a>(update: &'a Update, key: &KeyAttribute) -> Option<&'a Action> {
 
 fn wrong_type(index: &Index, key: &KeyAttribute, actual: ValueType) -> KeyFault {
     let (attribute, index) = (key.name.clone(), index.name.clone());
-    KeyFault::IndexType { attribute, expected: key.kind.value_type(), actual, index }
+    KeyFault::IndexType {
+        attribute,
+        expected: key.kind.value_type(),
+        actual,
+        index,
+    }
 }
 
 fn check_not_empty(value: &AttributeValue) -> Result<(), KeyFault> {
     match value {
         AttributeValue::S(text) if text.is_empty() => Err(KeyFault::IndexEmptyUpdate { kind: ValueType::S }),
-        AttributeValue::B(bytes) if bytes.is_empty() => Err(KeyFault::IndexEmptyUpdate { kind: ValueType::B }),
+        AttributeValue::B(bytes) if bytes.is_empty() => {
+            Err(KeyFault::IndexEmptyUpdate { kind: ValueType::B })
+        }
         _ => Ok(()),
     }
 }
 
 fn check_size(index: &Index, key: &KeyAttribute, value: &AttributeValue) -> Result<(), KeyFault> {
-    let max_bytes = if index.hash.contains(key) { HASH_MAX_BYTES } else { RANGE_MAX_BYTES };
+    let max_bytes = if index.hash.contains(key) {
+        HASH_MAX_BYTES
+    } else {
+        RANGE_MAX_BYTES
+    };
     let bytes = limited_bytes(value);
     if bytes > max_bytes {
         let (attribute, index) = (key.name.clone(), index.name.clone());
-        return Err(KeyFault::IndexSize { attribute, bytes, max_bytes, index });
+        return Err(KeyFault::IndexSize {
+            attribute,
+            bytes,
+            max_bytes,
+            index,
+        });
     }
     Ok(())
 }

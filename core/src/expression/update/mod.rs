@@ -9,6 +9,8 @@ mod bind;
 mod charge;
 mod keys;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use crate::{
     error::Error,
@@ -78,7 +80,11 @@ impl Update {
             return Ok(None);
         }
         let mut item = key.clone();
-        item.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        item.extend(
+            changes
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         Ok(Some(Item::encode(&item)))
     }
 

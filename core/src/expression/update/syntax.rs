@@ -61,8 +61,8 @@ impl Function {
     }
 }
 
-/// Functions within functions. More than 300 operators are refused in any case, so this bounds the recursion here and
-/// over what is read, and takes nothing away.
+/// Functions within functions. More than 300 operators are refused in any case, so this bounds every recursion over what is
+/// read and takes nothing away.
 const MAX_DEPTH: usize = 300;
 
 /// Reads the whole text: syntax, then reserved words, then function names, then sections that stand twice.
@@ -72,7 +72,6 @@ pub(super) fn parse(text: &str) -> Result<Written, Body> {
         sections: Vec::new(),
         actions: Vec::new(),
         operators: 0,
-        depth: 0,
         reserved: None,
         unknown: None,
     };
@@ -103,10 +102,17 @@ struct Parser<'a> {
     sections: Vec<&'static str>,
     actions: Vec<WrittenAction>,
     operators: usize,
-    depth: usize,
     /// The first of each in the text; they answer only once the syntax is known to be right.
     reserved: Option<String>,
     unknown: Option<String>,
+}
+
+/// A function whose operands are being read.
+struct Call {
+    function: Function,
+    operands: Vec<WrittenOperand>,
+    /// It stands in parentheses.
+    grouped: bool,
 }
 
 impl Parser<'_> {
@@ -194,43 +200,69 @@ impl Parser<'_> {
         }
     }
 
+    /// A term, or one in parentheses. Functions within functions wait on a stack of their own.
     fn operand(&mut self) -> Result<WrittenOperand, Body> {
-        let grouped = self.tokens.take(TokenKind::Open);
-        let term = self.term()?;
-        if grouped {
-            self.tokens.expect(TokenKind::Close)?;
+        let mut calls: Vec<Call> = Vec::new();
+        loop {
+            let grouped = self.tokens.take(TokenKind::Open);
+            if self.tokens.peek() == Some(TokenKind::Name) && self.tokens.peek_at(1) == Some(TokenKind::Open) {
+                calls.push(self.open_call(grouped)?);
+                if calls.len() > MAX_DEPTH {
+                    return Err(Body::TooManyOperators(calls.len()));
+                }
+                continue;
+            }
+            let mut done = self.leaf()?;
+            self.close_group(grouped)?;
+            loop {
+                let Some(mut call) = calls.pop() else {
+                    return Ok(done);
+                };
+                call.operands.push(done);
+                if self.tokens.take(TokenKind::Comma) {
+                    calls.push(call);
+                    break;
+                }
+                self.tokens.expect(TokenKind::Close)?;
+                self.close_group(call.grouped)?;
+                done = Operand::Function { function: call.function, operands: call.operands };
+            }
         }
-        Ok(term)
     }
 
+    /// A term that follows a `(`.
     fn term(&mut self) -> Result<WrittenOperand, Body> {
-        match self.tokens.peek() {
-            Some(TokenKind::Name) if self.tokens.peek_at(1) == Some(TokenKind::Open) => self.function(),
-            Some(TokenKind::ValueReference) => Ok(Operand::Value(self.value()?)),
-            _ => Ok(Operand::Path(self.path()?)),
+        if self.tokens.peek() == Some(TokenKind::Open) {
+            return Err(self.tokens.syntax_error());
         }
+        self.operand()
     }
 
-    fn function(&mut self) -> Result<WrittenOperand, Body> {
+    fn open_call(&mut self, grouped: bool) -> Result<Call, Body> {
         let name = self.tokens.next();
+        self.tokens.expect(TokenKind::Open)?;
+        self.operators += 1;
         let known = Function::ALL.into_iter().find(|function| function.name() == name);
         if known.is_none() {
             self.unknown.get_or_insert_with(|| name.to_owned());
         }
-        self.operators += 1;
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(Body::TooManyOperators(self.depth));
-        }
-        self.tokens.expect(TokenKind::Open)?;
-        let mut operands = vec![self.operand()?];
-        while self.tokens.take(TokenKind::Comma) {
-            operands.push(self.operand()?);
-        }
-        self.tokens.expect(TokenKind::Close)?;
-        self.depth -= 1;
         // What an unknown function stands for is never looked at: its name is the fault.
-        Ok(Operand::Function { function: known.unwrap_or(Function::IfNotExists), operands })
+        let function = known.unwrap_or(Function::IfNotExists);
+        Ok(Call { function, operands: Vec::new(), grouped })
+    }
+
+    fn close_group(&mut self, grouped: bool) -> Result<(), Body> {
+        if grouped {
+            self.tokens.expect(TokenKind::Close)?;
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self) -> Result<WrittenOperand, Body> {
+        match self.tokens.peek() {
+            Some(TokenKind::ValueReference) => Ok(Operand::Value(self.value()?)),
+            _ => Ok(Operand::Path(self.path()?)),
+        }
     }
 
     fn path(&mut self) -> Result<WrittenPath, Body> {

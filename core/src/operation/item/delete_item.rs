@@ -13,7 +13,8 @@ use crate::{
 
 use super::{
     super::{Context, Operation, ParameterFault, keys},
-    Answered, Reading, Returned, Values, Write, check_mixing, finish_placeholders, read_placeholders, refuse_legacy,
+    Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders, read_placeholders,
+    refuse_legacy,
 };
 
 pub static SHAPE: Shape = Shape {
@@ -51,10 +52,13 @@ impl DeleteItem {
         let values = Values::read(&fields, &reading)?;
         let legacy = ["Expected", "ConditionalOperator"];
         check_mixing(&fields, &legacy, &["ConditionExpression"])?;
-        let has_expression = fields.has("ConditionExpression");
+        let uses = Uses::both(fields.has("ConditionExpression"));
         let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
-        let placeholders = read_placeholders(values.names, values.expression_values, has_expression, suffix)?;
-        let key = values.subject.ok_or_else(|| Fault::Internal("no Key".into()))?.settle()?;
+        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
+        let key = values
+            .subject
+            .ok_or_else(|| Fault::Internal("no Key".into()))?
+            .settle()?;
         refuse_legacy(&fields, &legacy)?;
         write.read_condition(&fields, &placeholders)?;
         finish_placeholders(&placeholders)?;
@@ -62,7 +66,12 @@ impl DeleteItem {
     }
 
     fn members(fields: &Fields<'_>, reading: &Reading, context: &Context) -> Result<Write, Error> {
-        let name = table_name(fields.string("TableName"), reading.operation, reading.layer, context);
+        let name = table_name(
+            fields.string("TableName"),
+            reading.operation,
+            reading.layer,
+            context,
+        );
         if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
             return Err(fault.into());
         }
@@ -73,10 +82,13 @@ impl DeleteItem {
         members.return_consumed_capacity(fields.string("ReturnConsumedCapacity"));
         members.return_values(return_values);
         members.return_item_collection_metrics(fields.string("ReturnItemCollectionMetrics"));
-        members.return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
+        members
+            .return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
         // Listed with the members, unlike PutItem's.
         let parsed = ReturnValues::parse(return_values);
-        if fields.has("Key") && parsed.is_some_and(|v| !matches!(v, ReturnValues::None | ReturnValues::AllOld)) {
+        if fields.has("Key")
+            && parsed.is_some_and(|v| !matches!(v, ReturnValues::None | ReturnValues::AllOld))
+        {
             members.text(ParameterFault::ReturnValues.text());
         }
         members.finish()?;
@@ -87,20 +99,32 @@ impl DeleteItem {
         let key = keys::key_of_key(table, &self.key)?;
         let (request, described, deleted) = (self.clone(), table.clone(), key.clone());
         let decide = move |images: &Images| {
-            let Ok(old) = images.item(0) else { return Decision::refuse(Err(Fault::Conflict.into())) };
+            let Ok(old) = images.item(0) else {
+                return Decision::refuse(Err(Fault::Conflict.into()));
+            };
             if let Err(fault) = request.write.check_condition(old) {
                 return Decision::refuse(Err(fault));
             }
-            let returned =
-                old.filter(|_| request.write.return_values == ReturnValues::AllOld).map(Returned::Item);
-            let answer =
-                |arms: &Arms| Ok(request.write.answer(&described, returned.as_ref(), &request.key, arms));
+            let returned = old
+                .filter(|_| request.write.return_values == ReturnValues::AllOld)
+                .map(Returned::Item);
+            let answer = |arms: &Arms| {
+                Ok(request
+                    .write
+                    .answer(&described, returned.as_ref(), &request.key, arms))
+            };
             // Deleting what is not there succeeds, and costs a unit.
             let Some(old) = old else {
-                return Decision::refuse(answer(&Arms { table: 1.0, ..Arms::default() }));
+                return Decision::refuse(answer(&Arms {
+                    table: 1.0,
+                    ..Arms::default()
+                }));
             };
             let derived = derive(&described, 0, &deleted, Some(old), None);
-            Decision { changes: vec![derived.change], answer: answer(&derived.arms) }
+            Decision {
+                changes: vec![derived.change],
+                answer: answer(&derived.arms),
+            }
         };
         Ok(Unit {
             tables: vec![(table.id, table.version)],

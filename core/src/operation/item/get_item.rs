@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     super::{Context, Operation, ParameterFault, keys},
-    Answered, Reading, Values, check_mixing, finish_placeholders, read_placeholders,
+    Answered, Reading, Uses, Values, check_mixing, finish_placeholders, read_placeholders,
 };
 
 pub static SHAPE: Shape = Shape {
@@ -45,12 +45,21 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered
     let table = engine::table(store, &request.table, Access::Read).await?;
     let key = keys::key_of_key(&table, &request.key)?;
     if let Some(projection) = request.projection.as_ref().filter(|_| request.check_key_paths) {
-        keys::check_key_paths(&table, &projection.paths)?;
+        projection
+            .paths
+            .iter()
+            .try_for_each(|path| keys::check_key_path(&table, path))?;
     }
-    let items = store.read(std::slice::from_ref(&key)).await.map_err(engine::store_error)?;
+    let items = store
+        .read(std::slice::from_ref(&key))
+        .await
+        .map_err(engine::store_error)?;
     let item = items.into_iter().next().flatten();
     let bytes = item.as_ref().map_or(0, Item::size);
-    let arms = Arms { table: read_units(bytes, request.consistent), ..Arms::default() };
+    let arms = Arms {
+        table: read_units(bytes, request.consistent),
+        ..Arms::default()
+    };
     Ok(Object::body(|body| {
         match (&item, &request.projection) {
             (Some(item), Some(projection)) => body.attributes("Item", &projection.apply(item)),
@@ -58,7 +67,9 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered
             (None, _) => {}
         }
         if request.capacity.wanted() {
-            body.member("ConsumedCapacity", |out| arms.write(request.capacity, &request.sent_name, &table, out));
+            body.member("ConsumedCapacity", |out| {
+                arms.write(request.capacity, &request.sent_name, &table, out)
+            });
         }
     }))
 }
@@ -71,8 +82,11 @@ impl GetItem {
         let values = Values::read(&fields, &reading)?;
         check_mixing(&fields, &["AttributesToGet"], &["ProjectionExpression"])?;
         let text = fields.string("ProjectionExpression");
-        let placeholders = read_placeholders(values.names, None, text.is_some(), "")?;
-        let key = values.subject.ok_or_else(|| Fault::Internal("no Key".into()))?.settle()?;
+        let placeholders = read_placeholders(values.names, None, Uses::both(text.is_some()), "")?;
+        let key = values
+            .subject
+            .ok_or_else(|| Fault::Internal("no Key".into()))?
+            .settle()?;
         let names = attributes_to_get(&fields)?;
         let projection = match (text, names) {
             (Some(text), _) => Some(Projection::parse(text, &placeholders)?),
@@ -92,7 +106,12 @@ impl GetItem {
     }
 
     fn members(fields: &Fields<'_>, reading: &Reading, context: &Context) -> Result<TableName, Error> {
-        let name = table_name(fields.string("TableName"), reading.operation, reading.layer, context);
+        let name = table_name(
+            fields.string("TableName"),
+            reading.operation,
+            reading.layer,
+            context,
+        );
         if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
             return Err(fault.into());
         }
@@ -108,14 +127,23 @@ impl GetItem {
 
 /// `AttributesToGet: []`
 pub fn check_not_empty(fields: &Fields<'_>, members: &mut Members) {
-    if fields.strings("AttributesToGet").is_some_and(|names| names.is_empty()) {
-        members.fault("attributesToGet", "[]", &crate::wire::Constraint::LengthAtLeast(1));
+    if fields
+        .strings("AttributesToGet")
+        .is_some_and(|names| names.is_empty())
+    {
+        members.fault(
+            "attributesToGet",
+            "[]",
+            &crate::wire::Constraint::LengthAtLeast(1),
+        );
     }
 }
 
 /// AttributesToGet: names, each once.                                           behaviour/operations §attributes-to-get
 pub fn attributes_to_get(fields: &Fields<'_>) -> Result<Option<Vec<String>>, Error> {
-    let Some(names) = fields.strings("AttributesToGet") else { return Ok(None) };
+    let Some(names) = fields.strings("AttributesToGet") else {
+        return Ok(None);
+    };
     for (place, name) in names.iter().enumerate() {
         if names[..place].contains(name) {
             return Err(ParameterFault::DuplicateAttribute((*name).to_owned()).into());
@@ -123,4 +151,3 @@ pub fn attributes_to_get(fields: &Fields<'_>) -> Result<Option<Vec<String>>, Err
     }
     Ok(Some(names.into_iter().map(str::to_owned).collect()))
 }
-

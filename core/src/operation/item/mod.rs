@@ -13,7 +13,8 @@ use crate::{
     item::{Attributes, Item},
     table::{IndexScope, Table, TableName},
     wire::{
-        self, Fields, Layer, Member, PlaceholderNames, Position, RawAttributes, ReadAttributes, Shape, Type, check_unused, placeholders,
+        self, Fields, Layer, Member, PlaceholderNames, Position, RawAttributes, ReadAttributes, Shape, Type,
+        check_unused, placeholders,
     },
     write::{Arms, ReturnConsumedCapacity, ReturnValues},
 };
@@ -36,7 +37,10 @@ static EXPECTED_VALUE: Shape = Shape {
 
 static ATTRIBUTE_VALUE_UPDATE: Shape = Shape {
     name: "AttributeValueUpdate",
-    members: &[Member::new("Value", Type::AttributeValue), Member::new("Action", Type::String)],
+    members: &[
+        Member::new("Value", Type::AttributeValue),
+        Member::new("Action", Type::String),
+    ],
 };
 
 /// How a request is read: the layer it is read on (the old one where it was coerced) and the operation's own.
@@ -49,7 +53,11 @@ pub struct Reading {
 
 impl Reading {
     pub fn new(operation: Operation, layer: Layer, context: &Context) -> Self {
-        Reading { operation, layer, own_layer: Layer::of(operation, context.layer) }
+        Reading {
+            operation,
+            layer,
+            own_layer: Layer::of(operation, context.layer),
+        }
     }
 
     pub fn read(&self, raw: &RawAttributes<'_>, position: Position) -> Result<ReadAttributes, Error> {
@@ -57,18 +65,22 @@ impl Reading {
     }
 }
 
-/// The values of a single-item request, read in the order in which they stand, wherever that is.
+/// The values of a request, read in the order in which they stand, wherever that is.
 #[derive(Debug, Default)]
 pub struct Values {
     pub names: Option<PlaceholderNames>,
     /// `Item` or `Key`.
     pub subject: Option<ReadAttributes>,
     pub expression_values: Option<ReadAttributes>,
+    pub start_key: Option<ReadAttributes>,
 }
 
 impl Values {
     pub fn read(fields: &Fields<'_>, reading: &Reading) -> Result<Values, Error> {
-        let mut values = Values { names: PlaceholderNames::read(fields)?, ..Values::default() };
+        let mut values = Values {
+            names: PlaceholderNames::read(fields)?,
+            ..Values::default()
+        };
         for member in fields.present() {
             let (place, position) = match member {
                 "Item" => (&mut values.subject, Position::Item),
@@ -76,6 +88,7 @@ impl Values {
                 "ExpressionAttributeValues" => {
                     (&mut values.expression_values, Position::ExpressionAttributeValues)
                 }
+                "ExclusiveStartKey" => (&mut values.start_key, Position::ExclusiveStartKey),
                 _ => continue,
             };
             if let Some(raw) = fields.attributes(member) {
@@ -110,17 +123,33 @@ pub fn refuse_legacy(fields: &Fields<'_>, legacy: &[&'static str]) -> Result<(),
     }
 }
 
-/// The two maps of a request: they need an expression to be used in.
+/// Whether a request has expressions that the two maps can be used in.
+#[derive(Clone, Copy, Debug)]
+pub struct Uses {
+    pub names: bool,
+    pub values: bool,
+}
+
+impl Uses {
+    pub fn both(has_expression: bool) -> Self {
+        Uses {
+            names: has_expression,
+            values: has_expression,
+        }
+    }
+}
+
+/// The two maps of a request: each needs an expression to be used in.
 pub fn read_placeholders(
     names: Option<PlaceholderNames>,
     values: Option<ReadAttributes>,
-    has_expression: bool,
+    uses: Uses,
     suffix: &'static str,
 ) -> Result<Placeholders, Error> {
-    if !has_expression && names.is_some() {
+    if !uses.names && names.is_some() {
         return Err(ParameterFault::NamesWithoutExpression.into());
     }
-    if !has_expression && values.is_some() {
+    if !uses.values && values.is_some() {
         return Err(ParameterFault::ValuesWithoutExpression { suffix }.into());
     }
     placeholders(names, values)
@@ -171,7 +200,13 @@ impl Write {
     }
 
     /// The body of a success.
-    fn answer(&self, table: &Table, attributes: Option<&Returned<'_>>, key: &Attributes, arms: &Arms) -> String {
+    fn answer(
+        &self,
+        table: &Table,
+        attributes: Option<&Returned<'_>>,
+        key: &Attributes,
+        arms: &Arms,
+    ) -> String {
         wire::Object::body(|body| {
             match attributes {
                 Some(Returned::Item(item)) => body.item("Attributes", item),
@@ -181,7 +216,9 @@ impl Write {
                 _ => {}
             }
             if self.capacity.wanted() {
-                body.member("ConsumedCapacity", |out| arms.write(self.capacity, &self.sent_name, table, out));
+                body.member("ConsumedCapacity", |out| {
+                    arms.write(self.capacity, &self.sent_name, table, out)
+                });
             }
             if self.collection_metrics {
                 write_collection_metrics(table, key, body);
@@ -201,7 +238,9 @@ fn write_collection_metrics(table: &Table, key: &Attributes, body: &mut wire::Ob
     if !table.indexes.iter().any(|index| index.scope == IndexScope::Local) {
         return;
     }
-    let Some(hash) = key.get(&table.hash.name) else { return };
+    let Some(hash) = key.get(&table.hash.name) else {
+        return;
+    };
     body.object("ItemCollectionMetrics", |metrics| {
         metrics.object("ItemCollectionKey", |key| key.value(&table.hash.name, hash));
         metrics.array("SizeEstimateRangeGB", [0.0, 1.0], wire::write_double);
@@ -221,6 +260,6 @@ where
 }
 
 /// The stage of unused placeholders.
-fn finish_placeholders(placeholders: &Placeholders) -> Result<(), Error> {
+pub fn finish_placeholders(placeholders: &Placeholders) -> Result<(), Error> {
     Ok(check_unused(placeholders)?)
 }

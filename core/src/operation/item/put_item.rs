@@ -13,7 +13,8 @@ use crate::{
 
 use super::{
     super::{Context, Operation, ParameterFault, keys},
-    Answered, Reading, Returned, Values, Write, check_mixing, finish_placeholders, read_placeholders, refuse_legacy,
+    Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders, read_placeholders,
+    refuse_legacy,
 };
 
 /// The largest item, names and values together.
@@ -56,9 +57,9 @@ impl PutItem {
         let values = Values::read(&fields, &reading)?;
         let legacy = ["Expected", "ConditionalOperator"];
         check_mixing(&fields, &legacy, &["ConditionExpression"])?;
-        let has_expression = fields.has("ConditionExpression");
+        let uses = Uses::both(fields.has("ConditionExpression"));
         let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
-        let placeholders = read_placeholders(values.names, values.expression_values, has_expression, suffix)?;
+        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
         let attributes = values.subject.ok_or_else(missing_item)?.settle()?;
         refuse_legacy(&fields, &legacy)?;
         write.read_condition(&fields, &placeholders)?;
@@ -70,11 +71,20 @@ impl PutItem {
         if item.size() > ITEM_MAX_BYTES {
             return Err(ParameterFault::ItemSize.into());
         }
-        Ok(PutItem { write, attributes, item })
+        Ok(PutItem {
+            write,
+            attributes,
+            item,
+        })
     }
 
     fn members(fields: &Fields<'_>, reading: &Reading, context: &Context) -> Result<Write, Error> {
-        let name = table_name(fields.string("TableName"), reading.operation, reading.layer, context);
+        let name = table_name(
+            fields.string("TableName"),
+            reading.operation,
+            reading.layer,
+            context,
+        );
         if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
             return Err(fault.into());
         }
@@ -84,7 +94,8 @@ impl PutItem {
         members.return_consumed_capacity(fields.string("ReturnConsumedCapacity"));
         members.return_values(fields.string("ReturnValues"));
         members.return_item_collection_metrics(fields.string("ReturnItemCollectionMetrics"));
-        members.return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
+        members
+            .return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
         members.finish()?;
         Ok(Write::new(fields, name.map_err(crate::wire::MemberFault::from)?))
     }
@@ -103,16 +114,26 @@ impl PutItem {
             if images.busy(0) {
                 return Decision::refuse(Err(Fault::Conflict.into()));
             }
-            let old = if blind { None } else { images.item(0).ok().flatten() };
+            let old = if blind {
+                None
+            } else {
+                images.item(0).ok().flatten()
+            };
             if let Err(fault) = request.write.check_condition(old) {
                 return Decision::refuse(Err(fault));
             }
             let derived = derive(&described, 0, &written, old, Some(request.item.clone()));
-            let returned =
-                old.filter(|_| request.write.return_values == ReturnValues::AllOld).map(Returned::Item);
+            let returned = old
+                .filter(|_| request.write.return_values == ReturnValues::AllOld)
+                .map(Returned::Item);
             let answer =
-                request.write.answer(&described, returned.as_ref(), &request.attributes, &derived.arms);
-            Decision { changes: vec![derived.change], answer: Ok(answer) }
+                request
+                    .write
+                    .answer(&described, returned.as_ref(), &request.attributes, &derived.arms);
+            Decision {
+                changes: vec![derived.change],
+                answer: Ok(answer),
+            }
         };
         Ok(Unit {
             tables: vec![(table.id, table.version)],

@@ -9,13 +9,14 @@ use crate::{
     item::{Attributes, Item, ItemKey},
     store::Store,
     table::Table,
-    wire::{Fields, MemberFault, Member, Members, Shape, Type, decode, table_name},
+    wire::{Fields, Member, MemberFault, Members, Shape, Type, decode, table_name},
     write::{Arms, Decision, Images, Keys, Need, ReturnValues, Unit, derive},
 };
 
 use super::{
     super::{Context, Operation, keys},
-    Answered, Reading, Returned, Values, Write, check_mixing, finish_placeholders, put_item::ITEM_MAX_BYTES,
+    Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders,
+    put_item::ITEM_MAX_BYTES,
     read_placeholders, refuse_legacy,
 };
 
@@ -58,10 +59,15 @@ impl UpdateItem {
         let values = Values::read(&fields, &reading)?;
         let legacy = ["AttributeUpdates", "Expected", "ConditionalOperator"];
         check_mixing(&fields, &legacy, &["UpdateExpression", "ConditionExpression"])?;
-        let has_expression = fields.has("UpdateExpression") || fields.has("ConditionExpression");
-        let suffix = reading.own_layer.or_old("", ": UpdateExpression and ConditionExpression are null");
-        let placeholders = read_placeholders(values.names, values.expression_values, has_expression, suffix)?;
-        let key = values.subject.ok_or_else(|| Fault::Internal("no Key".into()))?.settle()?;
+        let uses = Uses::both(fields.has("UpdateExpression") || fields.has("ConditionExpression"));
+        let suffix = reading
+            .own_layer
+            .or_old("", ": UpdateExpression and ConditionExpression are null");
+        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
+        let key = values
+            .subject
+            .ok_or_else(|| Fault::Internal("no Key".into()))?
+            .settle()?;
         refuse_legacy(&fields, &legacy)?;
         let update = Self::expressions(&fields, &mut write, &placeholders)?;
         finish_placeholders(&placeholders)?;
@@ -76,7 +82,11 @@ impl UpdateItem {
         let metrics = fields.string("ReturnItemCollectionMetrics");
         let on_failure = fields.string("ReturnValuesOnConditionCheckFailure");
         let has_key = fields.has("Key");
-        let layer = if has_key && fields.has("TableName") { reading.layer } else { crate::wire::Layer::Old };
+        let layer = if has_key && fields.has("TableName") {
+            reading.layer
+        } else {
+            crate::wire::Layer::Old
+        };
         let name = table_name(fields.string("TableName"), reading.operation, layer, context);
         if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
             return Err(fault.into());
@@ -120,15 +130,22 @@ impl UpdateItem {
         write: &mut Write,
         placeholders: &Placeholders,
     ) -> Result<Option<Update>, Error> {
-        for (member, kind) in
-            [("ConditionExpression", Kind::Condition), ("UpdateExpression", Kind::Update)]
-        {
+        for (member, kind) in [
+            ("ConditionExpression", Kind::Condition),
+            ("UpdateExpression", Kind::Update),
+        ] {
             if fields.string(member) == Some("") {
-                return Err(ExpressionFault { kind, body: Body::Empty }.into());
+                return Err(ExpressionFault {
+                    kind,
+                    body: Body::Empty,
+                }
+                .into());
             }
         }
-        let update =
-            fields.string("UpdateExpression").map(|text| Update::parse(text, placeholders)).transpose()?;
+        let update = fields
+            .string("UpdateExpression")
+            .map(|text| Update::parse(text, placeholders))
+            .transpose()?;
         write.read_condition(fields, placeholders)?;
         Ok(update)
     }
@@ -150,25 +167,38 @@ impl UpdateItem {
     }
 
     fn decide(&self, table: &Table, key: &ItemKey, images: &Images) -> Decision<Answered> {
-        let Ok(old) = images.item(0) else { return Decision::refuse(Err(Fault::Conflict.into())) };
-        let new = self.write.check_condition(old).and_then(|()| self.apply(table, old));
+        let Ok(old) = images.item(0) else {
+            return Decision::refuse(Err(Fault::Conflict.into()));
+        };
+        let new = self
+            .write
+            .check_condition(old)
+            .and_then(|()| self.apply(table, old));
         let new = match new {
             Ok(Some(new)) => new,
             // An update that only removes creates nothing.
             Ok(None) => {
-                let arms = Arms { table: 1.0, ..Arms::default() };
+                let arms = Arms {
+                    table: 1.0,
+                    ..Arms::default()
+                };
                 return Decision::refuse(Ok(self.write.answer(table, None, &self.key, &arms)));
             }
             Err(fault) => return Decision::refuse(Err(fault)),
         };
         let derived = derive(table, 0, key, old, Some(new.clone()));
         let returned = self.returned(old, &new);
-        let answer = Ok(self.write.answer(table, returned.as_ref(), &self.key, &derived.arms));
+        let answer = Ok(self
+            .write
+            .answer(table, returned.as_ref(), &self.key, &derived.arms));
         // What leaves the item as it was writes nothing.
         if old == Some(&new) {
             return Decision::refuse(answer);
         }
-        Decision { changes: vec![derived.change], answer }
+        Decision {
+            changes: vec![derived.change],
+            answer,
+        }
     }
 
     fn apply(&self, table: &Table, old: Option<&Item>) -> Result<Option<Item>, Error> {
@@ -183,7 +213,11 @@ impl UpdateItem {
     }
 
     fn returned<'a>(&self, old: Option<&'a Item>, new: &'a Item) -> Option<Returned<'a>> {
-        let touched = || self.update.as_ref().map_or_else(Projection::default, Update::targets);
+        let touched = || {
+            self.update
+                .as_ref()
+                .map_or_else(Projection::default, Update::targets)
+        };
         match self.write.return_values {
             ReturnValues::None => None,
             ReturnValues::AllOld => old.map(Returned::Item),

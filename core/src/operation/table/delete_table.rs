@@ -13,12 +13,10 @@ use crate::{
 
 use super::{TABLE_NAME_ALONE, alteration_error, json, table_name};
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) =
-        decode(body, &TABLE_NAME_ALONE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let name =
-        table_name(&fields, Operation::DeleteTable, layer, context).map_err(|error| (error, layer))?;
-    delete(store, &name, context).await.map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
+    let name = table_name(&fields, Operation::DeleteTable, layer, context)?;
+    delete(store, &name, context).await
 }
 
 #[derive(Serialize)]
@@ -29,7 +27,10 @@ struct Response<'a> {
 
 async fn delete<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
     // The figures go with the table, so they are asked for before; whether it may go is decided under its lock.
-    let tables = store.tables(std::slice::from_ref(name), Access::Read).await.map_err(engine::store_error)?;
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Read)
+        .await
+        .map_err(engine::store_error)?;
     let Some(table) = tables.into_iter().next().flatten() else {
         return Err(TableFault::TableNotFound(name.name.clone()).into());
     };
@@ -38,17 +39,25 @@ async fn delete<S: Store>(store: &S, name: &TableName, context: &Context) -> Res
 
     let asked = name.name.clone();
     let decide = move |proposal: Proposal| {
-        let existing = proposal.existing.ok_or_else(|| TableFault::TableNotFound(asked.clone()));
+        let existing = proposal
+            .existing
+            .ok_or_else(|| TableFault::TableNotFound(asked.clone()));
         match existing.and_then(|table| check(table).map(|()| table)) {
-            Err(fault) => Alteration { change: None, answer: Err(fault) },
-            Ok(table) => {
-                Alteration { change: Some(TableChange::Drop(table.id)), answer: Ok(table.clone()) }
-            }
+            Err(fault) => Alteration {
+                change: None,
+                answer: Err(fault),
+            },
+            Ok(table) => Alteration {
+                change: Some(TableChange::Drop(table.id)),
+                answer: Ok(table.clone()),
+            },
         }
     };
     let altered = store.alter(name, Box::new(decide)).await;
     let table = altered.map_err(|error| alteration_error(error, name))??;
-    json(&Response { table_description: table.deleted(&context.region, &statistics) })
+    json(&Response {
+        table_description: table.deleted(&context.region, &statistics),
+    })
 }
 
 /// Its state, then its indexes', then its protection.
@@ -58,7 +67,11 @@ fn check(table: &Table) -> Result<(), TableFault> {
         TableStatus::Deleting => return Err(TableFault::BeingDeleted(table.name.clone())),
         TableStatus::Active | TableStatus::Updating => {}
     }
-    if table.indexes.iter().any(|index| index.status != TableStatus::Active) {
+    if table
+        .indexes
+        .iter()
+        .any(|index| index.status != TableStatus::Active)
+    {
         return Err(TableFault::IndexesBusy);
     }
     if table.status == TableStatus::Updating {

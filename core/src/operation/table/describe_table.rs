@@ -13,12 +13,10 @@ use crate::{
 
 use super::{TABLE_NAME_ALONE, json, table_name};
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) =
-        decode(body, &TABLE_NAME_ALONE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let name =
-        table_name(&fields, Operation::DescribeTable, layer, context).map_err(|error| (error, layer))?;
-    describe(store, &name, context).await.map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
+    let name = table_name(&fields, Operation::DescribeTable, layer, context)?;
+    describe(store, &name, context).await
 }
 
 #[derive(Serialize)]
@@ -28,10 +26,15 @@ struct Response<'a> {
 }
 
 async fn describe<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
-    let tables = store.tables(std::slice::from_ref(name), Access::Read).await.map_err(engine::store_error)?;
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Read)
+        .await
+        .map_err(engine::store_error)?;
     let Some(table) = tables.into_iter().next().flatten() else {
         return Err(TableFault::TableNotFound(name.name.clone()).into());
     };
     let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
-    json(&Response { table: table.described(&context.region, &statistics) })
+    json(&Response {
+        table: table.described(&context.region, &statistics),
+    })
 }

@@ -18,18 +18,23 @@ use super::{
 static SHAPE: Shape = Shape {
     name: "ListTablesInput",
     members: &[
-        Member { name: "ExclusiveStartTableName", kind: Type::String },
-        Member { name: "Limit", kind: Type::Integer },
+        Member {
+            name: "ExclusiveStartTableName",
+            kind: Type::String,
+        },
+        Member {
+            name: "Limit",
+            kind: Type::Integer,
+        },
     ],
 };
 
 const LIMIT: &[Constraint] = &[Constraint::ValueAtLeast(1), Constraint::ValueAtMost(100)];
 const DEFAULT_LIMIT: usize = 100;
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) = decode(body, &SHAPE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let request = ListTables::read(&fields, layer).map_err(|error| (error, layer))?;
-    request.list(store, context).await.map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
+    ListTables::read(&fields, layer)?.list(store, context).await
 }
 
 struct ListTables {
@@ -54,17 +59,24 @@ impl ListTables {
         let after = request.string("ExclusiveStartTableName", NAME);
         let limit = request.checked_integer("Limit", LIMIT);
         members.finish()?;
-        let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
+        let limit = limit
+            .and_then(|limit| usize::try_from(limit).ok())
+            .unwrap_or(DEFAULT_LIMIT);
         Ok(ListTables { after, limit })
     }
 
     async fn list<S: Store>(&self, store: &S, context: &Context) -> Result<String, Error> {
         // One more than the page holds says whether another follows.
-        let names = store.table_names(&context.account, self.after.as_deref(), self.limit + 1).await;
+        let names = store
+            .table_names(&context.account, self.after.as_deref(), self.limit + 1)
+            .await;
         let mut table_names = names.map_err(engine::store_error)?;
         let more = table_names.len() > self.limit;
         table_names.truncate(self.limit);
         let last_evaluated_table_name = table_names.last().filter(|_| more).cloned();
-        json(&Response { table_names, last_evaluated_table_name })
+        json(&Response {
+            table_names,
+            last_evaluated_table_name,
+        })
     }
 }

@@ -4,9 +4,13 @@
 use crate::wire::{Constraint, Fields, Members};
 
 /// Of tables and indexes.
-pub(super) const NAME: &[Constraint] =
-    &[Constraint::NAME_PATTERN, Constraint::LengthAtLeast(3), Constraint::LengthAtMost(255)];
-pub(super) const ATTRIBUTE_NAME: &[Constraint] = &[Constraint::LengthAtLeast(1), Constraint::LengthAtMost(255)];
+pub(super) const NAME: &[Constraint] = &[
+    Constraint::NAME_PATTERN,
+    Constraint::LengthAtLeast(3),
+    Constraint::LengthAtMost(255),
+];
+pub(super) const ATTRIBUTE_NAME: &[Constraint] =
+    &[Constraint::LengthAtLeast(1), Constraint::LengthAtMost(255)];
 
 /// A structure of the request and its place in it. What stands for a member at fault is a default that nobody
 /// looks at, since the faults answer first.
@@ -19,7 +23,11 @@ pub(super) struct Structure<'m, 'f> {
 
 impl<'m, 'f> Structure<'m, 'f> {
     pub(super) fn root(fields: &Fields<'f>, members: &'m mut Members) -> Self {
-        Structure { fields: fields.clone(), place: String::new(), members }
+        Structure {
+            fields: fields.clone(),
+            place: String::new(),
+            members,
+        }
     }
 
     pub(super) fn string(&mut self, member: &str, constraints: &[Constraint]) -> Option<String> {
@@ -80,7 +88,11 @@ impl<'m, 'f> Structure<'m, 'f> {
     ) -> Option<T> {
         let fields = self.fields.structure(member)?;
         let place = format!("{}.", self.path(member));
-        Some(read(Structure { fields, place, members: self.members }))
+        Some(read(Structure {
+            fields,
+            place,
+            members: self.members,
+        }))
     }
 
     pub(super) fn required_structure<T>(
@@ -103,7 +115,11 @@ impl<'m, 'f> Structure<'m, 'f> {
         let elements = self.fields.structures(member)?;
         let path = self.path(member);
         let element = |(number, fields)| {
-            read(Structure { fields, place: format!("{path}.{number}.member."), members: self.members })
+            read(Structure {
+                fields,
+                place: format!("{path}.{number}.member."),
+                members: self.members,
+            })
         };
         Some((1..).zip(elements).map(element).collect())
     }
@@ -126,7 +142,12 @@ impl<'m, 'f> Structure<'m, 'f> {
         length: &[Constraint],
         each: &[Constraint],
     ) -> Option<Vec<String>> {
-        let values: Vec<String> = self.fields.strings(member)?.into_iter().map(str::to_owned).collect();
+        let values: Vec<String> = self
+            .fields
+            .strings(member)?
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let path = self.path(member);
         self.check_list(&path, values.len(), || values.join(", "), length);
         for (number, value) in (1..).zip(&values) {
@@ -137,21 +158,38 @@ impl<'m, 'f> Structure<'m, 'f> {
 
     /// The length of a key schema. Too long, it is reported at `keySchema`, whatever list it stands in.
     pub(super) fn check_key_schema_length(&mut self, at_most: u64) {
-        let Some(elements) = self.fields.structures("KeySchema") else { return };
+        let Some(elements) = self.fields.structures("KeySchema") else {
+            return;
+        };
         let printed = |element: &Fields| {
-            let [name, kind] = ["AttributeName", "KeyType"].map(|member| element.string(member).unwrap_or("null").to_owned());
+            let [name, kind] = ["AttributeName", "KeyType"]
+                .map(|member| element.string(member).unwrap_or("null").to_owned());
             format!("KeySchemaElement(attributeName={name}, keyType={kind})")
         };
         let printed = || elements.iter().map(printed).collect::<Vec<_>>().join(", ");
         let path = self.path("KeySchema");
         self.check_list(&path, elements.len(), printed, &[Constraint::LengthAtLeast(1)]);
-        self.check_list("keySchema", elements.len(), printed, &[Constraint::LengthAtMost(at_most)]);
+        self.check_list(
+            "keySchema",
+            elements.len(),
+            printed,
+            &[Constraint::LengthAtMost(at_most)],
+        );
     }
 
     /// That a list of structures which may be absent is not empty.
     pub(super) fn check_not_empty(&mut self, member: &str) {
-        if self.fields.structures(member).is_some_and(|elements| elements.is_empty()) {
-            self.check_list(&self.path(member), 0, String::new, &[Constraint::LengthAtLeast(1)]);
+        if self
+            .fields
+            .structures(member)
+            .is_some_and(|elements| elements.is_empty())
+        {
+            self.check_list(
+                &self.path(member),
+                0,
+                String::new,
+                &[Constraint::LengthAtLeast(1)],
+            );
         }
     }
 
@@ -179,7 +217,10 @@ impl<'m, 'f> Structure<'m, 'f> {
         printed: impl Fn() -> String,
         constraints: &[Constraint],
     ) {
-        for constraint in constraints.iter().filter(|constraint| is_length_broken(constraint, length)) {
+        for constraint in constraints
+            .iter()
+            .filter(|constraint| is_length_broken(constraint, length))
+        {
             self.members.fault(path, format!("[{}]", printed()), constraint);
         }
     }
@@ -188,7 +229,12 @@ impl<'m, 'f> Structure<'m, 'f> {
     fn path(&self, member: &str) -> String {
         let mut letters = member.chars();
         let first = letters.next().map(|first| first.to_ascii_lowercase());
-        format!("{}{}{}", self.place, first.map(String::from).unwrap_or_default(), letters.as_str())
+        format!(
+            "{}{}{}",
+            self.place,
+            first.map(String::from).unwrap_or_default(),
+            letters.as_str()
+        )
     }
 }
 

@@ -23,8 +23,13 @@ use crate::{
 use super::{Context, Operation};
 
 /// The request of DescribeTable and DeleteTable.
-static TABLE_NAME_ALONE: Shape =
-    Shape { name: "TableName", members: &[Member { name: "TableName", kind: Type::String }] };
+static TABLE_NAME_ALONE: Shape = Shape {
+    name: "TableName",
+    members: &[Member {
+        name: "TableName",
+        kind: Type::String,
+    }],
+};
 
 /// The table that a request names. Its faults answer on their own, before those of the other members.
 fn table_name(

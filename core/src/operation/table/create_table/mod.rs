@@ -11,8 +11,8 @@ use crate::{
     operation::{Context, Operation},
     store::{Alteration, Proposal, Store, TableChange},
     table::{
-        Billing, Description, Index, IndexScope, KeyAttribute, KeyRole, Projected, Table, TableFault, TableId,
-        TableName, TableStatus, Version,
+        Billing, Description, Index, IndexScope, KeyAttribute, KeyRole, Projected, Table, TableFault,
+        TableId, TableName, TableStatus, Version,
     },
     wire::{Fields, Layer, Members, decode},
 };
@@ -21,10 +21,9 @@ use self::request::{BillingMode, CreateTable, IndexRequest, KeyElement, Projecti
 
 use super::{alteration_error, json, table_name};
 
-pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, (Error, Layer)> {
-    let (fields, layer) = decode(body, &SHAPE, Layer::Old).map_err(|fault| (fault.into(), Layer::Old))?;
-    let planned = plan(&fields, layer, context).map_err(|error| (error, layer))?;
-    create(store, planned, context).await.map_err(|error| (error, layer))
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
+    create(store, plan(&fields, layer, context)?, context).await
 }
 
 #[derive(Serialize)]
@@ -44,17 +43,31 @@ fn plan(fields: &Fields, layer: Layer, context: &Context) -> Result<Table, Error
 }
 
 async fn create<S: Store>(store: &S, planned: Table, context: &Context) -> Result<String, Error> {
-    let name = TableName { account: planned.account.clone(), name: planned.name.clone() };
+    let name = TableName {
+        account: planned.account.clone(),
+        name: planned.name.clone(),
+    };
     let decide = move |proposal: Proposal| match proposal.existing {
-        Some(existing) => Alteration { change: None, answer: Err(taken(existing)) },
+        Some(existing) => Alteration {
+            change: None,
+            answer: Err(taken(existing)),
+        },
         None => {
-            let table = Table { id: proposal.fresh, ..planned.clone() };
-            Alteration { change: Some(TableChange::Create(table.clone())), answer: Ok(table) }
+            let table = Table {
+                id: proposal.fresh,
+                ..planned.clone()
+            };
+            Alteration {
+                change: Some(TableChange::Create(table.clone())),
+                answer: Ok(table),
+            }
         }
     };
     let altered = store.alter(&name, Box::new(decide)).await;
     let table = altered.map_err(|error| alteration_error(error, &name))??;
-    json(&Response { table_description: table.created(&context.region) })
+    json(&Response {
+        table_description: table.created(&context.region),
+    })
 }
 
 fn taken(existing: &Table) -> TableFault {
@@ -123,7 +136,10 @@ impl CreateTable {
         let (mut hash, mut range) = (Vec::new(), Vec::new());
         for key in keys {
             let kind = self.kind(&key.name).ok_or(TableFault::TooFewDefinitions)?;
-            let attribute = KeyAttribute { name: key.name.clone(), kind };
+            let attribute = KeyAttribute {
+                name: key.name.clone(),
+                kind,
+            };
             match key.role {
                 KeyRole::Hash => hash.push(attribute),
                 KeyRole::Range => range.push(attribute),
@@ -139,7 +155,14 @@ fn uuid(random: [u8; 16]) -> String {
     bits = bits & !(0xF << 76) | 0x4 << 76; // version
     bits = bits & !(0b11 << 62) | 0b10 << 62; // variant
     let digits = format!("{bits:032x}");
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+    [
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..],
+    ]
+    .join("-")
 }
 
 #[cfg(test)]

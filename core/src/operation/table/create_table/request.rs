@@ -13,11 +13,20 @@ use super::settings::{EncryptionRequest, EncryptionType, Figures, StreamRequest,
 pub(super) static SHAPE: Shape = Shape {
     name: "CreateTableInput",
     members: &[
-        member("AttributeDefinitions", Type::List(&Type::Structure(&ATTRIBUTE_DEFINITION))),
+        member(
+            "AttributeDefinitions",
+            Type::List(&Type::Structure(&ATTRIBUTE_DEFINITION)),
+        ),
         member("TableName", Type::String),
         member("KeySchema", KEY_SCHEMA),
-        member("LocalSecondaryIndexes", Type::List(&Type::Structure(&LOCAL_SECONDARY_INDEX))),
-        member("GlobalSecondaryIndexes", Type::List(&Type::Structure(&GLOBAL_SECONDARY_INDEX))),
+        member(
+            "LocalSecondaryIndexes",
+            Type::List(&Type::Structure(&LOCAL_SECONDARY_INDEX)),
+        ),
+        member(
+            "GlobalSecondaryIndexes",
+            Type::List(&Type::Structure(&GLOBAL_SECONDARY_INDEX)),
+        ),
         member("BillingMode", Type::String),
         member("ProvisionedThroughput", Type::Structure(&PROVISIONED_THROUGHPUT)),
         member("StreamSpecification", Type::Structure(&STREAM_SPECIFICATION)),
@@ -41,15 +50,24 @@ const fn member(name: &'static str, kind: Type) -> Member {
 const KEY_SCHEMA: Type = Type::List(&Type::Structure(&KEY_SCHEMA_ELEMENT));
 static ATTRIBUTE_DEFINITION: Shape = Shape {
     name: "AttributeDefinition",
-    members: &[member("AttributeName", Type::String), member("AttributeType", Type::String)],
+    members: &[
+        member("AttributeName", Type::String),
+        member("AttributeType", Type::String),
+    ],
 };
 static KEY_SCHEMA_ELEMENT: Shape = Shape {
     name: "KeySchemaElement",
-    members: &[member("AttributeName", Type::String), member("KeyType", Type::String)],
+    members: &[
+        member("AttributeName", Type::String),
+        member("KeyType", Type::String),
+    ],
 };
 static PROJECTION: Shape = Shape {
     name: "Projection",
-    members: &[member("ProjectionType", Type::String), member("NonKeyAttributes", Type::List(&Type::String))],
+    members: &[
+        member("ProjectionType", Type::String),
+        member("NonKeyAttributes", Type::List(&Type::String)),
+    ],
 };
 static LOCAL_SECONDARY_INDEX: Shape = Shape {
     name: "LocalSecondaryIndex",
@@ -72,19 +90,31 @@ static GLOBAL_SECONDARY_INDEX: Shape = Shape {
 };
 static PROVISIONED_THROUGHPUT: Shape = Shape {
     name: "ProvisionedThroughput",
-    members: &[member("ReadCapacityUnits", Type::Long), member("WriteCapacityUnits", Type::Long)],
+    members: &[
+        member("ReadCapacityUnits", Type::Long),
+        member("WriteCapacityUnits", Type::Long),
+    ],
 };
 static ON_DEMAND_THROUGHPUT: Shape = Shape {
     name: "OnDemandThroughput",
-    members: &[member("MaxReadRequestUnits", Type::Long), member("MaxWriteRequestUnits", Type::Long)],
+    members: &[
+        member("MaxReadRequestUnits", Type::Long),
+        member("MaxWriteRequestUnits", Type::Long),
+    ],
 };
 static WARM_THROUGHPUT: Shape = Shape {
     name: "WarmThroughput",
-    members: &[member("ReadUnitsPerSecond", Type::Long), member("WriteUnitsPerSecond", Type::Long)],
+    members: &[
+        member("ReadUnitsPerSecond", Type::Long),
+        member("WriteUnitsPerSecond", Type::Long),
+    ],
 };
 static STREAM_SPECIFICATION: Shape = Shape {
     name: "StreamSpecification",
-    members: &[member("StreamEnabled", Type::Boolean), member("StreamViewType", Type::String)],
+    members: &[
+        member("StreamEnabled", Type::Boolean),
+        member("StreamViewType", Type::String),
+    ],
 };
 static SSE_SPECIFICATION: Shape = Shape {
     name: "SSESpecification",
@@ -94,8 +124,10 @@ static SSE_SPECIFICATION: Shape = Shape {
         member("KMSMasterKeyId", Type::String),
     ],
 };
-static TAG: Shape =
-    Shape { name: "Tag", members: &[member("Key", Type::String), member("Value", Type::String)] };
+static TAG: Shape = Shape {
+    name: "Tag",
+    members: &[member("Key", Type::String), member("Value", Type::String)],
+};
 static VECTOR_INDEX: Shape = Shape {
     name: "VectorIndex",
     members: &[
@@ -103,15 +135,23 @@ static VECTOR_INDEX: Shape = Shape {
         member("VectorAttribute", Type::Structure(&VECTOR_ATTRIBUTE)),
         member("Dimensions", Type::Integer),
         member("DistanceFunction", Type::String),
-        member("SearchSchema", Type::List(&Type::Structure(&SEARCH_SCHEMA_ELEMENT))),
+        member(
+            "SearchSchema",
+            Type::List(&Type::Structure(&SEARCH_SCHEMA_ELEMENT)),
+        ),
         member("Projection", Type::Structure(&PROJECTION)),
     ],
 };
-static VECTOR_ATTRIBUTE: Shape =
-    Shape { name: "VectorAttribute", members: &[member("AttributeName", Type::String)] };
+static VECTOR_ATTRIBUTE: Shape = Shape {
+    name: "VectorAttribute",
+    members: &[member("AttributeName", Type::String)],
+};
 static SEARCH_SCHEMA_ELEMENT: Shape = Shape {
     name: "SearchSchemaElement",
-    members: &[member("AttributeName", Type::String), member("SearchSchemaElementType", Type::String)],
+    members: &[
+        member("AttributeName", Type::String),
+        member("SearchSchemaElementType", Type::String),
+    ],
 };
 
 // The sets in the order in which the service prints them.
@@ -211,16 +251,22 @@ impl CreateTable {
         let keys = read_key_schema(&mut request, SIMPLE_KEY);
         let globals = request.structures("GlobalSecondaryIndexes", |mut index| IndexRequest {
             keys: read_key_schema(&mut index, GLOBAL_KEY),
-            projection: index.required_structure("Projection", read_projection).unwrap_or_default(),
+            projection: index
+                .required_structure("Projection", read_projection)
+                .unwrap_or_default(),
             name: index.required_string("IndexName", NAME),
             throughput: index.structure("ProvisionedThroughput", read_throughput),
-            on_demand: index.structure("OnDemandThroughput", read_on_demand).unwrap_or_default(),
+            on_demand: index
+                .structure("OnDemandThroughput", read_on_demand)
+                .unwrap_or_default(),
             warm: index.structure("WarmThroughput", read_warm).unwrap_or_default(),
         });
         let locals = request.structures("LocalSecondaryIndexes", |mut index| IndexRequest {
             name: index.required_string("IndexName", NAME),
             keys: read_key_schema(&mut index, SIMPLE_KEY),
-            projection: index.required_structure("Projection", read_projection).unwrap_or_default(),
+            projection: index
+                .required_structure("Projection", read_projection)
+                .unwrap_or_default(),
             throughput: None,
             on_demand: Figures::default(),
             warm: Figures::default(),
@@ -231,10 +277,12 @@ impl CreateTable {
         });
         let encryption = request.structure("SSESpecification", |mut encryption| EncryptionRequest {
             enabled: encryption.boolean("Enabled"),
-            kind: encryption.string("SSEType", &[SSE_TYPES]).map(|kind| match kind.as_str() {
-                "KMS" => EncryptionType::Kms,
-                _ => EncryptionType::Aes256,
-            }),
+            kind: encryption
+                .string("SSEType", &[SSE_TYPES])
+                .map(|kind| match kind.as_str() {
+                    "KMS" => EncryptionType::Kms,
+                    _ => EncryptionType::Aes256,
+                }),
             has_key: encryption.string("KMSMasterKeyId", &[]).is_some(),
         });
         let vectors = request.structures("VectorIndexes", read_vector_index);
@@ -250,14 +298,21 @@ impl CreateTable {
             encryption: encryption.unwrap_or_default(),
             table_class: request.string("TableClass", &[]),
             deletion_protection: request.boolean("DeletionProtectionEnabled").unwrap_or(false),
-            on_demand: request.structure("OnDemandThroughput", read_on_demand).unwrap_or_default(),
+            on_demand: request
+                .structure("OnDemandThroughput", read_on_demand)
+                .unwrap_or_default(),
             warm: request.structure("WarmThroughput", read_warm).unwrap_or_default(),
             tags: request
-                .structures("Tags", |mut tag| Tag { key: tag.string("Key", &[]), value: tag.string("Value", &[]) })
+                .structures("Tags", |mut tag| Tag {
+                    key: tag.string("Key", &[]),
+                    value: tag.string("Value", &[]),
+                })
                 .unwrap_or_default(),
             resource_policy: request.string("ResourcePolicy", &[]).is_some(),
             global_table_source: request.string("GlobalTableSourceArn", &[]).is_some(),
-            global_table_settings: request.string("GlobalTableSettingsReplicationMode", &[]).is_some(),
+            global_table_settings: request
+                .string("GlobalTableSettingsReplicationMode", &[])
+                .is_some(),
         }
     }
 
@@ -271,7 +326,10 @@ impl CreateTable {
 
     /// The defined type of an attribute.
     pub(super) fn kind(&self, attribute: &str) -> Option<ScalarType> {
-        self.definitions.iter().find(|(name, _)| name == attribute).map(|(_, kind)| *kind)
+        self.definitions
+            .iter()
+            .find(|(name, _)| name == attribute)
+            .map(|(_, kind)| *kind)
     }
 }
 
@@ -291,11 +349,13 @@ fn read_key_schema(of: &mut Structure, at_most: u64) -> Vec<KeyElement> {
 fn read_projection(mut projection: Structure) -> RequestedProjection {
     const LENGTH: &[Constraint] = &[Constraint::LengthAtLeast(1), Constraint::LengthAtMost(20)];
     RequestedProjection {
-        kind: projection.string("ProjectionType", &[PROJECTION_TYPES]).map(|kind| match kind.as_str() {
-            "ALL" => ProjectionType::All,
-            "KEYS_ONLY" => ProjectionType::KeysOnly,
-            _ => ProjectionType::Include,
-        }),
+        kind: projection
+            .string("ProjectionType", &[PROJECTION_TYPES])
+            .map(|kind| match kind.as_str() {
+                "ALL" => ProjectionType::All,
+                "KEYS_ONLY" => ProjectionType::KeysOnly,
+                _ => ProjectionType::Include,
+            }),
         non_key_attributes: projection.strings("NonKeyAttributes", LENGTH, ATTRIBUTE_NAME),
     }
 }
@@ -305,17 +365,26 @@ fn read_throughput(mut throughput: Structure) -> Throughput {
     const UNITS: &[Constraint] = &[Constraint::ValueAtLeast(1)];
     let write_units = throughput.required_integer("WriteCapacityUnits", UNITS);
     let read_units = throughput.required_integer("ReadCapacityUnits", UNITS);
-    Throughput { read_units: read_units.max(0).unsigned_abs(), write_units: write_units.max(0).unsigned_abs() }
+    Throughput {
+        read_units: read_units.max(0).unsigned_abs(),
+        write_units: write_units.max(0).unsigned_abs(),
+    }
 }
 
 /// No range of its own: what is out of range is refused by the rules.
 fn read_on_demand(limits: Structure) -> Figures {
-    Figures { read: limits.integer("MaxReadRequestUnits"), write: limits.integer("MaxWriteRequestUnits") }
+    Figures {
+        read: limits.integer("MaxReadRequestUnits"),
+        write: limits.integer("MaxWriteRequestUnits"),
+    }
 }
 
 /// Likewise.
 fn read_warm(units: Structure) -> Figures {
-    Figures { read: units.integer("ReadUnitsPerSecond"), write: units.integer("WriteUnitsPerSecond") }
+    Figures {
+        read: units.integer("ReadUnitsPerSecond"),
+        write: units.integer("WriteUnitsPerSecond"),
+    }
 }
 
 /// The order of these faults among themselves was not recorded.
@@ -333,7 +402,10 @@ fn read_vector_index(mut index: Structure) -> VectorIndexRequest {
         name
     });
     index.required_structure("Projection", read_projection);
-    VectorIndexRequest { name, search_attributes: search_attributes.unwrap_or_default() }
+    VectorIndexRequest {
+        name,
+        search_attributes: search_attributes.unwrap_or_default(),
+    }
 }
 
 fn scalar_type(letter: &str) -> ScalarType {

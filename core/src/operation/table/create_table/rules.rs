@@ -8,7 +8,9 @@ use crate::{
     table::{IndexList, KeyRole, MAXIMUM_UNITS, TableFault, Throughput, Units},
 };
 
-use super::request::{BillingMode, CreateTable, IndexRequest, KeyElement, ProjectionType, RequestedProjection};
+use super::request::{
+    BillingMode, CreateTable, IndexRequest, KeyElement, ProjectionType, RequestedProjection,
+};
 
 /// Above it, capacity units are out of bounds whatever the account's quotas.
 const UNITS_BOUND: u64 = 1_000_000_000_000;
@@ -66,7 +68,10 @@ impl CreateTable {
             return Err(TableFault::TooFewDefinitions);
         }
         if keys.iter().any(|key| self.kind(&key.name).is_none()) {
-            return Err(TableFault::NotDefined { keys: names(keys), definitions: self.defined() });
+            return Err(TableFault::NotDefined {
+                keys: names(keys),
+                definitions: self.defined(),
+            });
         }
         Ok(())
     }
@@ -109,7 +114,10 @@ impl CreateTable {
         }
         match self.definitions.iter().all(|(name, _)| used.contains(name)) {
             true => Ok(()),
-            false => Err(TableFault::NotUsed { definitions: self.defined(), used }),
+            false => Err(TableFault::NotUsed {
+                definitions: self.defined(),
+                used,
+            }),
         }
     }
 
@@ -134,7 +142,14 @@ impl CreateTable {
             return Err(TableFault::TooManyGlobalIndexes);
         }
         let non_key = |index: &IndexRequest| index.projection.non_key_attributes.as_ref().map_or(0, Vec::len);
-        if self.locals().iter().chain(self.globals()).map(non_key).sum::<usize>() > MAXIMUM_NON_KEY_ATTRIBUTES {
+        if self
+            .locals()
+            .iter()
+            .chain(self.globals())
+            .map(non_key)
+            .sum::<usize>()
+            > MAXIMUM_NON_KEY_ATTRIBUTES
+        {
             return Err(TableFault::TooManyNonKeyAttributes);
         }
         Ok(())
@@ -170,8 +185,12 @@ impl CreateTable {
         if self.vectors.is_some() && self.billing_mode == BillingMode::Provisioned {
             return Err(TableFault::VectorOnProvisioned);
         }
-        let mut index_names: BTreeSet<&String> =
-            self.locals().iter().chain(self.globals()).map(|index| &index.name).collect();
+        let mut index_names: BTreeSet<&String> = self
+            .locals()
+            .iter()
+            .chain(self.globals())
+            .map(|index| &index.name)
+            .collect();
         for vector in self.vectors.iter().flatten() {
             if !index_names.insert(&vector.name) {
                 return Err(TableFault::IndexNameTwice(vector.name.clone()));
@@ -185,8 +204,14 @@ impl CreateTable {
         let refused = [
             ("StreamSpecification", self.stream.enabled == Some(true)),
             ("SSESpecification", self.encryption.requested()),
-            ("OnDemandThroughput", self.on_demand_limits().any(|(_, limits)| limits.named())),
-            ("WarmThroughput", self.warm_units().any(|(_, _, units)| units.named())),
+            (
+                "OnDemandThroughput",
+                self.on_demand_limits().any(|(_, limits)| limits.named()),
+            ),
+            (
+                "WarmThroughput",
+                self.warm_units().any(|(_, _, units)| units.named()),
+            ),
             ("Tags", !self.tags.is_empty()),
             ("VectorIndexes", self.vectors.is_some()),
             ("ResourcePolicy", self.resource_policy),
@@ -202,14 +227,23 @@ impl CreateTable {
     fn check_quotas(&self, region: &str) -> Result<(), TableFault> {
         for (units, value) in self.throughput.into_iter().flat_map(each) {
             if value > MAXIMUM_UNITS {
-                return Err(TableFault::AboveTableMaximum { units, value, region: region.into() });
+                return Err(TableFault::AboveTableMaximum {
+                    units,
+                    value,
+                    region: region.into(),
+                });
             }
         }
         for index in self.globals() {
             for (units, value) in index.throughput.into_iter().flat_map(each) {
                 if value > MAXIMUM_UNITS {
                     let (index, region) = (index.name.clone(), region.into());
-                    return Err(TableFault::AboveIndexMaximum { index, units, value, region });
+                    return Err(TableFault::AboveIndexMaximum {
+                        index,
+                        units,
+                        value,
+                        region,
+                    });
                 }
             }
         }
@@ -264,10 +298,12 @@ fn check_global_key(keys: &[KeyElement]) -> Result<(), TableFault> {
 fn check_projection(projection: &RequestedProjection) -> Result<(), TableFault> {
     match (projection.kind, &projection.non_key_attributes) {
         (None, _) => Err(TableFault::NoProjectionType),
-        (Some(ProjectionType::All), Some(_)) => Err(TableFault::NonKeyAttributesWith { projection_type: "ALL" }),
-        (Some(ProjectionType::KeysOnly), Some(_)) => {
-            Err(TableFault::NonKeyAttributesWith { projection_type: "KEYS_ONLY" })
-        }
+        (Some(ProjectionType::All), Some(_)) => Err(TableFault::NonKeyAttributesWith {
+            projection_type: "ALL",
+        }),
+        (Some(ProjectionType::KeysOnly), Some(_)) => Err(TableFault::NonKeyAttributesWith {
+            projection_type: "KEYS_ONLY",
+        }),
         (Some(ProjectionType::Include), None) => Err(TableFault::NonKeyAttributesMissing),
         (Some(_), None) => Ok(()),
         (Some(ProjectionType::Include), Some(attributes)) => {
@@ -293,5 +329,8 @@ fn names(keys: &[KeyElement]) -> Vec<String> {
 
 /// Read, then write.
 fn each(throughput: Throughput) -> [(Units, u64); 2] {
-    [(Units::Read, throughput.read_units), (Units::Write, throughput.write_units)]
+    [
+        (Units::Read, throughput.read_units),
+        (Units::Write, throughput.write_units),
+    ]
 }

@@ -7,7 +7,10 @@ use crate::table::{TableFault, Throughput, Units};
 use super::request::{BillingMode, CreateTable};
 
 /// What an on-demand table starts with.
-const INITIAL: Throughput = Throughput { read_units: 12_000, write_units: 4_000 };
+const INITIAL: Throughput = Throughput {
+    read_units: 12_000,
+    write_units: 4_000,
+};
 const MAXIMUM_TAGS: usize = 50;
 
 #[derive(Debug, Default)]
@@ -73,14 +76,18 @@ impl Figures {
     /// Those that are present, read first.
     fn each(self) -> impl Iterator<Item = (Units, i64)> {
         let read = self.read.map(|value| (Units::Read, value));
-        read.into_iter().chain(self.write.map(|value| (Units::Write, value)))
+        read.into_iter()
+            .chain(self.write.map(|value| (Units::Write, value)))
     }
 }
 
 impl CreateTable {
     pub(super) fn check_settings(&self) -> Result<(), TableFault> {
         self.check_stream()?;
-        if !matches!(self.table_class.as_deref(), None | Some("STANDARD" | "STANDARD_INFREQUENT_ACCESS")) {
+        if !matches!(
+            self.table_class.as_deref(),
+            None | Some("STANDARD" | "STANDARD_INFREQUENT_ACCESS")
+        ) {
             return Err(TableFault::TableClass);
         }
         self.encryption.check()?;
@@ -135,13 +142,19 @@ impl CreateTable {
 
     /// Of the table, then of its global indexes by name.
     pub(super) fn on_demand_limits(&self) -> impl Iterator<Item = (Option<&String>, Figures)> {
-        let of_indexes = self.globals().iter().map(|index| (Some(&index.name), index.on_demand));
+        let of_indexes = self
+            .globals()
+            .iter()
+            .map(|index| (Some(&index.name), index.on_demand));
         std::iter::once((None, self.on_demand)).chain(of_indexes)
     }
 
     /// Likewise, with the provisioned units of each.
     pub(super) fn warm_units(&self) -> impl Iterator<Item = (Option<&String>, Option<Throughput>, Figures)> {
-        let of_indexes = self.globals().iter().map(|index| (Some(&index.name), index.throughput, index.warm));
+        let of_indexes = self
+            .globals()
+            .iter()
+            .map(|index| (Some(&index.name), index.throughput, index.warm));
         std::iter::once((None, self.throughput, self.warm)).chain(of_indexes)
     }
 }
