@@ -102,20 +102,12 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
     let answered = match operation {
         Operation::BatchGetItem => batch::batch_get_item::run(store, body, context).await,
         Operation::BatchWriteItem => batch::batch_write_item::run(store, body, context).await,
-        Operation::CreateTable => table::create_table::run(store, body, context)
-            .await
-            .map_err(|(error, _)| error),
+        Operation::CreateTable => table::create_table::run(store, body, context).await,
         Operation::DeleteItem => item::delete_item::run(store, body, context).await,
-        Operation::DeleteTable => table::delete_table::run(store, body, context)
-            .await
-            .map_err(|(error, _)| error),
-        Operation::DescribeTable => table::describe_table::run(store, body, context)
-            .await
-            .map_err(|(error, _)| error),
+        Operation::DeleteTable => table::delete_table::run(store, body, context).await,
+        Operation::DescribeTable => table::describe_table::run(store, body, context).await,
         Operation::GetItem => item::get_item::run(store, body, context).await,
-        Operation::ListTables => table::list_tables::run(store, body, context)
-            .await
-            .map_err(|(error, _)| error),
+        Operation::ListTables => table::list_tables::run(store, body, context).await,
         Operation::PutItem => item::put_item::run(store, body, context).await,
         Operation::Query => query::query::run(store, body, context).await,
         Operation::Scan => query::scan::run(store, body, context).await,

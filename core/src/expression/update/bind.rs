@@ -1,7 +1,12 @@
 //! An update with its placeholders resolved, and the checks that need them.      behaviour/updates §static-checks
 
 use crate::{
-    expression::{Path, Placeholders, fault::Body, lexer::MAX_OPERATORS, path::{WrittenPath, check_apart}},
+    expression::{
+        Path, Placeholders,
+        fault::Body,
+        lexer::MAX_OPERATORS,
+        path::{WrittenPath, check_apart},
+    },
     item::{AttributeValue, ValueType},
 };
 
@@ -10,14 +15,20 @@ use super::{
     syntax::{self, Function, Written},
 };
 
-
 type Bound = syntax::Operand<Path, AttributeValue>;
 
 /// All names, then all values, then the targets against each other, then what ADD and DELETE take, then functions and
 /// arithmetic, then the number of operators.
 pub(super) fn bind(written: &Written, placeholders: &Placeholders) -> Result<Vec<Action>, Body> {
-    let mut binder = Binder { placeholders, undefined: None };
-    let actions = written.actions.iter().map(|action| binder.action(action)).collect::<Result<Vec<_>, _>>()?;
+    let mut binder = Binder {
+        placeholders,
+        undefined: None,
+    };
+    let actions = written
+        .actions
+        .iter()
+        .map(|action| binder.action(action))
+        .collect::<Result<Vec<_>, _>>()?;
     if let Some(value) = binder.undefined {
         return Err(Body::UndefinedValue(value));
     }
@@ -54,10 +65,7 @@ impl Binder<'_> {
         Ok(syntax::Action { target, verb })
     }
 
-    fn operand(
-        &mut self,
-        operand: &syntax::Operand<WrittenPath, String>,
-    ) -> Result<Bound, Body> {
+    fn operand(&mut self, operand: &syntax::Operand<WrittenPath, String>) -> Result<Bound, Body> {
         use syntax::Operand as Written;
         Ok(match operand {
             Written::Value(value) => Bound::Value(self.value(value)),
@@ -68,7 +76,10 @@ impl Binder<'_> {
                 for operand in operands {
                     bound.push(self.operand(operand)?);
                 }
-                Bound::Function { function: *function, operands: bound }
+                Bound::Function {
+                    function: *function,
+                    operands: bound,
+                }
             }
             Written::Arithmetic { operator, operands } => Bound::Arithmetic {
                 operator: *operator,
@@ -105,7 +116,10 @@ fn settle_action(action: syntax::Action<Path, AttributeValue>) -> Result<Action,
         syntax::Verb::Add(value) => Verb::Add(value),
         syntax::Verb::Delete(value) => Verb::Delete(value),
     };
-    Ok(Action { target: action.target, verb })
+    Ok(Action {
+        target: action.target,
+        verb,
+    })
 }
 
 /// Functions and arithmetic with operands that suit them; of several faults the one that stands first in the text.
@@ -118,19 +132,28 @@ fn settle(operand: Bound) -> Result<Operand, Body> {
             let literals = check_literals(operator.symbol(), ValueType::N, [&left, &right]);
             let left = settle(left)?;
             literals?;
-            Ok(Operand::Arithmetic { operator, operands: Box::new([left, settle(right)?]) })
+            Ok(Operand::Arithmetic {
+                operator,
+                operands: Box::new([left, settle(right)?]),
+            })
         }
         Bound::Function { function, operands } => {
             let count = operands.len();
             let Ok([first, second]) = <[Bound; 2]>::try_from(operands) else {
-                return Err(Body::OperandCount { function: function.name().into(), count });
+                return Err(Body::OperandCount {
+                    function: function.name().into(),
+                    count,
+                });
             };
             match function {
                 Function::IfNotExists => {
                     let Bound::Path(path) = first else {
                         return Err(Body::PathRequired(function.name()));
                     };
-                    Ok(Operand::IfNotExists { path, otherwise: Box::new(settle(second)?) })
+                    Ok(Operand::IfNotExists {
+                        path,
+                        otherwise: Box::new(settle(second)?),
+                    })
                 }
                 Function::ListAppend => {
                     check_literals(function.name(), ValueType::L, [&first, &second])?;
@@ -146,7 +169,10 @@ fn check_literals(operator: &'static str, wanted: ValueType, operands: [&Bound; 
     for operand in operands {
         match operand {
             Bound::Value(value) if value.kind() != wanted => {
-                return Err(Body::OperandType { operator, operand: value.kind().code() });
+                return Err(Body::OperandType {
+                    operator,
+                    operand: value.kind().code(),
+                });
             }
             _ => {}
         }

@@ -40,8 +40,14 @@ pub(super) enum Verb<P, V> {
 pub(super) enum Operand<P, V> {
     Value(V),
     Path(P),
-    Function { function: Function, operands: Vec<Operand<P, V>> },
-    Arithmetic { operator: Operator, operands: Box<[Operand<P, V>; 2]> },
+    Function {
+        function: Function,
+        operands: Vec<Operand<P, V>>,
+    },
+    Arithmetic {
+        operator: Operator,
+        operands: Box<[Operand<P, V>; 2]>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +96,10 @@ pub(super) fn parse(text: &str) -> Result<Written, Body> {
             return Err(Body::RepeatedSection(section));
         }
     }
-    Ok(Written { actions: parser.actions, operators: parser.operators })
+    Ok(Written {
+        actions: parser.actions,
+        operators: parser.operators,
+    })
 }
 
 type WrittenAction = Action<WrittenPath, String>;
@@ -138,21 +147,33 @@ impl Parser<'_> {
     fn set(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
         self.tokens.expect(TokenKind::Equal)?;
-        Ok(Action { target, verb: Verb::Set(self.right_side()?) })
+        Ok(Action {
+            target,
+            verb: Verb::Set(self.right_side()?),
+        })
     }
 
     fn remove(&mut self) -> Result<WrittenAction, Body> {
-        Ok(Action { target: self.path()?, verb: Verb::Remove })
+        Ok(Action {
+            target: self.path()?,
+            verb: Verb::Remove,
+        })
     }
 
     fn add(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
-        Ok(Action { target, verb: Verb::Add(self.value()?) })
+        Ok(Action {
+            target,
+            verb: Verb::Add(self.value()?),
+        })
     }
 
     fn delete(&mut self) -> Result<WrittenAction, Body> {
         let target = self.path()?;
-        Ok(Action { target, verb: Verb::Delete(self.value()?) })
+        Ok(Action {
+            target,
+            verb: Verb::Delete(self.value()?),
+        })
     }
 
     /// A sum, or one in parentheses. `(` may also open the sum's first operand: what follows its `)` tells.
@@ -189,7 +210,10 @@ impl Parser<'_> {
         self.tokens.next();
         self.operators += 1;
         let second = self.operand()?;
-        Ok(Operand::Arithmetic { operator, operands: Box::new([first, second]) })
+        Ok(Operand::Arithmetic {
+            operator,
+            operands: Box::new([first, second]),
+        })
     }
 
     fn operator(&self) -> Option<Operator> {
@@ -205,7 +229,8 @@ impl Parser<'_> {
         let mut calls: Vec<Call> = Vec::new();
         loop {
             let grouped = self.tokens.take(TokenKind::Open);
-            if self.tokens.peek() == Some(TokenKind::Name) && self.tokens.peek_at(1) == Some(TokenKind::Open) {
+            if self.tokens.peek() == Some(TokenKind::Name) && self.tokens.peek_at(1) == Some(TokenKind::Open)
+            {
                 calls.push(self.open_call(grouped)?);
                 if calls.len() > MAX_DEPTH {
                     return Err(Body::TooManyOperators(calls.len()));
@@ -225,7 +250,10 @@ impl Parser<'_> {
                 }
                 self.tokens.expect(TokenKind::Close)?;
                 self.close_group(call.grouped)?;
-                done = Operand::Function { function: call.function, operands: call.operands };
+                done = Operand::Function {
+                    function: call.function,
+                    operands: call.operands,
+                };
             }
         }
     }
@@ -248,7 +276,11 @@ impl Parser<'_> {
         }
         // What an unknown function stands for is never looked at: its name is the fault.
         let function = known.unwrap_or(Function::IfNotExists);
-        Ok(Call { function, operands: Vec::new(), grouped })
+        Ok(Call {
+            function,
+            operands: Vec::new(),
+            grouped,
+        })
     }
 
     fn close_group(&mut self, grouped: bool) -> Result<(), Body> {

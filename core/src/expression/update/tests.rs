@@ -10,9 +10,7 @@ use crate::{
     error::Error,
     expression::UpdateFault,
     item::{AttributeValue, Number, ScalarType},
-    table::{
-        AccountId, Billing, Index, IndexScope, KeyAttribute, Projected, TableId, TableStatus, Version,
-    },
+    table::{AccountId, Billing, Index, IndexScope, KeyAttribute, Projected, TableId, TableStatus, Version},
 };
 
 fn value(json: &Value) -> AttributeValue {
@@ -41,7 +39,11 @@ fn value(json: &Value) -> AttributeValue {
 }
 
 fn attributes(json: &Value) -> Attributes {
-    json.as_object().into_iter().flatten().map(|(name, json)| (name.clone(), value(json))).collect()
+    json.as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, json)| (name.clone(), value(json)))
+        .collect()
 }
 
 fn parsed(text: &str) -> Value {
@@ -49,14 +51,20 @@ fn parsed(text: &str) -> Value {
 }
 
 fn placeholders(request: &Value) -> Placeholders {
-    let names = request["ExpressionAttributeNames"].as_object().into_iter().flatten();
+    let names = request["ExpressionAttributeNames"]
+        .as_object()
+        .into_iter()
+        .flatten();
     let names = names.map(|(name, behind)| (name.clone(), behind.as_str().unwrap().to_owned()));
     Placeholders::new(names.collect(), attributes(&request["ExpressionAttributeValues"]))
 }
 
 /// The tables of the rows: `lsi1`, `gsi1`, `gsi2` on Range1, `multi` on Multi1.
 fn table(name: &str) -> Table {
-    let key = |name: &str, kind| KeyAttribute { name: name.into(), kind };
+    let key = |name: &str, kind| KeyAttribute {
+        name: name.into(),
+        kind,
+    };
     let index = |name: &str, hash, range| Index {
         number: 0,
         name: name.into(),
@@ -100,7 +108,10 @@ fn table(name: &str) -> Table {
 /// The rows of a case table as (name, members).
 fn rows(text: &str) -> Vec<(String, BTreeMap<String, toml::Value>)> {
     let document: BTreeMap<String, Vec<BTreeMap<String, toml::Value>>> = toml::from_str(text).unwrap();
-    document["case"].iter().map(|case| (case["row"].as_str().unwrap().to_owned(), case.clone())).collect()
+    document["case"]
+        .iter()
+        .map(|case| (case["row"].as_str().unwrap().to_owned(), case.clone()))
+        .collect()
 }
 
 fn stored(case: &BTreeMap<String, toml::Value>) -> Option<Item> {
@@ -137,7 +148,11 @@ fn rows_of_updates() {
             continue;
         }
         let old = stored(&case);
-        let outcome = updated(&table(request["TableName"].as_str().unwrap()), &request, old.as_ref());
+        let outcome = updated(
+            &table(request["TableName"].as_str().unwrap()),
+            &request,
+            old.as_ref(),
+        );
         let (new, targets) = match (outcome, case.get("text")) {
             (Err(error), Some(text)) => {
                 if text_of(&error) != text.as_str().unwrap() {
@@ -182,7 +197,10 @@ fn rows_of_projections() {
     for (row, case) in rows(include_str!("../../../cases/projections.toml")) {
         let request = parsed(case["request"].as_str().unwrap());
         let text = request["ProjectionExpression"].as_str().unwrap();
-        match (Projection::parse(text, &placeholders(&request)), case.get("text").and_then(|text| text.as_str())) {
+        match (
+            Projection::parse(text, &placeholders(&request)),
+            case.get("text").and_then(|text| text.as_str()),
+        ) {
             // Paths into keys are refused by whoever knows the table.
             (Ok(_), Some(text)) if text.starts_with("Key attributes must be scalars") => {}
             (Ok(projection), None) => {
@@ -201,8 +219,13 @@ fn rows_of_projections() {
 
 fn charge(text: &str, values: &[(&str, AttributeValue)]) -> usize {
     let names = BTreeMap::from([("#long".to_owned(), "x".repeat(100))]);
-    let values = values.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-    Update::parse(text, &Placeholders::new(names, values)).unwrap().charge()
+    let values = values
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.clone()))
+        .collect();
+    Update::parse(text, &Placeholders::new(names, values))
+        .unwrap()
+        .charge()
 }
 
 #[test]
@@ -210,8 +233,14 @@ fn a_statement_is_charged_by_its_parts() {
     let bytes = |count| AttributeValue::B(vec![0; count]);
     let value = |count| vec![(":v", bytes(count))];
     assert_eq!(charge("SET a = :v", &value(409_600 - 3 - 19 - 1)), 409_600);
-    assert_eq!(charge("SET ab.#long[10] = :v", &value(5)), 3 + 19 + (2 + 4 + 100 + 4 + 2) + 5);
-    assert_eq!(charge("SET l[0] = :v, b = :v", &value(5)), 3 + (19 + 1 + 4 + 1 + 5) + (19 + 1 + 5));
+    assert_eq!(
+        charge("SET ab.#long[10] = :v", &value(5)),
+        3 + 19 + (2 + 4 + 100 + 4 + 2) + 5
+    );
+    assert_eq!(
+        charge("SET l[0] = :v, b = :v", &value(5)),
+        3 + (19 + 1 + 4 + 1 + 5) + (19 + 1 + 5)
+    );
     assert_eq!(charge("REMOVE ab, c.d", &[]), 3 + (1 + 2) + (1 + 1 + 4 + 1));
     let set = [(":s", AttributeValue::Ss(vec!["abc".into()]))];
     assert_eq!(charge("ADD ab :s", &set), 3 + 19 + 2 + 3);
@@ -219,10 +248,19 @@ fn a_statement_is_charged_by_its_parts() {
     let read = |names: usize, elements: usize| 1 + 14 * elements + names;
     assert_eq!(charge("SET a = b.cd[7]", &[]), 3 + 19 + 1 + read(4, 3));
     assert_eq!(charge("SET a = b + c", &[]), 3 + 19 + 1 + 34 + 2 * read(1, 1));
-    assert_eq!(charge("SET a = ((b) - (c))", &[]), 3 + 19 + 1 + 37 + 2 * read(1, 1));
-    assert_eq!(charge("SET a = if_not_exists(bc, :v)", &value(7)), 3 + 19 + 1 + 39 + read(2, 1) + 7);
+    assert_eq!(
+        charge("SET a = ((b) - (c))", &[]),
+        3 + 19 + 1 + 37 + 2 * read(1, 1)
+    );
+    assert_eq!(
+        charge("SET a = if_not_exists(bc, :v)", &value(7)),
+        3 + 19 + 1 + 39 + read(2, 1) + 7
+    );
     let lists = [(":v", AttributeValue::L(vec![]))];
-    assert_eq!(charge("SET a = list_append(bc, :v)", &lists), 3 + 19 + 1 + 37 + read(2, 1) + 3);
+    assert_eq!(
+        charge("SET a = list_append(bc, :v)", &lists),
+        3 + 19 + 1 + 37 + read(2, 1) + 3
+    );
 }
 
 /// Several RANGE values of an index together have the limit of one.
@@ -257,11 +295,20 @@ fn a_bad_index_key_that_was_there_is_not_looked_at() {
     let old = Item::encode(&item);
     for text in ["SET b = g", "SET g = if_not_exists(g, b)", "REMOVE g"] {
         let update = Update::parse(text, &Placeholders::default()).unwrap();
-        assert!(update.apply(&table, Some(&old), &Attributes::new()).is_ok(), "{text}");
+        assert!(
+            update.apply(&table, Some(&old), &Attributes::new()).is_ok(),
+            "{text}"
+        );
     }
     let update = Update::parse("SET g2 = g", &Placeholders::default()).unwrap();
     let refused = update.apply(&table, Some(&old), &Attributes::new()).unwrap_err();
-    assert!(matches!(refused.fault, crate::error::Fault::Key(KeyFault::IndexType { .. })), "{refused:?}");
+    assert!(
+        matches!(
+            refused.fault,
+            crate::error::Fault::Key(KeyFault::IndexType { .. })
+        ),
+        "{refused:?}"
+    );
 }
 
 /// Threads have 2 MiB; unoptimised frames are some times larger than those that serve.
@@ -286,7 +333,12 @@ fn hostile_texts_need_little_stack() {
             }
         }
     };
-    std::thread::Builder::new().stack_size(3 << 19).spawn(run).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(3 << 19)
+        .spawn(run)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 #[test]
