@@ -23,10 +23,10 @@ pub fn page(range: &Range, table: &Table) -> Page {
             let item = read::checked(row.bytes(1), range.table);
             bytes += item.size();
             rows.push(Row { item, base: None });
-            if bytes >= range.max_bytes {
-                ended = Ended::Bytes;
-            } else if Some(rows.len()) == range.max_items {
+            if Some(rows.len()) == range.max_items {
                 ended = Ended::Items;
+            } else if bytes >= range.max_bytes {
+                ended = Ended::Bytes;
             }
             ended == Ended::Data
         });
