@@ -34,8 +34,15 @@ pub async fn write<S: Store, T: Send + 'static>(
 
 /// The description of a table that an item operation names.
 pub async fn table<S: Store>(store: &S, name: &TableName, access: Access) -> Result<Arc<Table>, Error> {
-    let tables = store.tables(std::slice::from_ref(name), access).await.map_err(store_error)?;
-    tables.into_iter().next().flatten().ok_or_else(|| TableFault::NotFound.into())
+    let tables = store
+        .tables(std::slice::from_ref(name), access)
+        .await
+        .map_err(store_error)?;
+    tables
+        .into_iter()
+        .next()
+        .flatten()
+        .ok_or_else(|| TableFault::NotFound.into())
 }
 
 pub fn store_error(error: StoreError) -> Error {

@@ -87,7 +87,11 @@ impl From<Fault> for Error {
             Fault::Internal(_) => Exception::InternalServerError,
             _ => Exception::Validation,
         };
-        Error { exception, fault, item: None }
+        Error {
+            exception,
+            fault,
+            item: None,
+        }
     }
 }
 

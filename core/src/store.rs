@@ -108,7 +108,11 @@ pub struct Range {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// One partition: a HASH value and bounds on the RANGE columns.
-    Partition { bucket: i32, hash: Vec<u8>, sort: SortBounds },
+    Partition {
+        bucket: i32,
+        hash: Vec<u8>,
+        sort: SortBounds,
+    },
     /// All partitions whose bucket is in this range, both ends inclusive.
     Buckets { first: i32, last: i32 },
 }

@@ -1,1 +1,4 @@
 pgrx::pg_module_magic!();
+
+mod catalog;
+mod store;

@@ -1,6 +1,7 @@
 //! The expression language: what an expression parses to, its static faults, and what it means for an item.
 //!                                                                                  behaviour/expressions
 
+mod cache;
 mod condition;
 mod fault;
 mod key_condition;
@@ -12,7 +13,7 @@ mod reserved;
 mod update;
 
 pub use condition::Condition;
-pub use fault::{ExpressionFault, Kind, UpdateFault};
+pub use fault::{Body, ExpressionFault, Kind, UpdateFault};
 pub use key_condition::{KeyCondition, SortCondition};
 pub use path::{Element, Path};
 pub use placeholders::{Placeholders, Used};

@@ -26,7 +26,11 @@ pub struct Used {
 
 impl Placeholders {
     pub fn new(names: BTreeMap<String, String>, values: Attributes) -> Self {
-        Placeholders { names, values, used: RefCell::default() }
+        Placeholders {
+            names,
+            values,
+            used: RefCell::default(),
+        }
     }
 
     /// The name behind `#n`, marked as used.
@@ -46,11 +50,19 @@ impl Placeholders {
     /// Names, then values, that no expression mentioned; sorted.
     pub fn unused_names(&self) -> Vec<String> {
         let used = self.used.borrow();
-        self.names.keys().filter(|name| !used.names.contains(*name)).cloned().collect()
+        self.names
+            .keys()
+            .filter(|name| !used.names.contains(*name))
+            .cloned()
+            .collect()
     }
 
     pub fn unused_values(&self) -> Vec<String> {
         let used = self.used.borrow();
-        self.values.keys().filter(|name| !used.values.contains(*name)).cloned().collect()
+        self.values
+            .keys()
+            .filter(|name| !used.values.contains(*name))
+            .cloned()
+            .collect()
     }
 }

@@ -22,7 +22,11 @@ pub enum NumberError {
 }
 
 impl Number {
-    pub const ZERO: Number = Number { negative: false, digits: 0, exponent: 0 };
+    pub const ZERO: Number = Number {
+        negative: false,
+        digits: 0,
+        exponent: 0,
+    };
 
     pub fn parse(_text: &str) -> Result<Number, NumberError> {
         todo!()

@@ -2,6 +2,7 @@
 
 mod batch;
 mod fault;
+pub mod keys;
 mod item;
 mod query;
 mod table;
@@ -67,7 +68,10 @@ impl Operation {
 
     /// Whether it changes items.
     pub fn writes_items(self) -> bool {
-        matches!(self, Self::PutItem | Self::UpdateItem | Self::DeleteItem | Self::BatchWriteItem)
+        matches!(
+            self,
+            Self::PutItem | Self::UpdateItem | Self::DeleteItem | Self::BatchWriteItem
+        )
     }
 
     /// Whether it changes tables.

@@ -1,1 +1,76 @@
 //! The tests that any store must pass, and the memory store.
+//!
+//! A case is named, makes a table of its own and leaves nothing behind but that table, so that cases run on a
+//! database in use and in any order. [`run`] answers what went wrong.
+
+mod cases;
+mod memory;
+
+pub use memory::MemoryStore;
+
+use crate::{store::Store, table::TableName};
+
+/// The names of all cases.
+pub const CASES: &[&str] = &[
+    "conditional put",
+    "index key moves",
+    "list of units",
+    "unread put",
+    "stale description",
+    "index fill",
+    "refusal writes nothing",
+    "read keeps order",
+    "partition walk",
+    "index walk reversed",
+    "bucket walk",
+    "page by bytes",
+    "long keys",
+    "drop and create",
+    "table names",
+];
+
+/// Runs one case on a store; `name` is a table name that nothing else uses.
+pub async fn run<S: Store>(store: &S, case: &str, name: TableName) -> Result<(), String> {
+    match case {
+        "conditional put" => cases::conditional_put(store, name).await,
+        "index key moves" => cases::index_key_moves(store, name).await,
+        "list of units" => cases::list_of_units(store, name).await,
+        "unread put" => cases::unread_put(store, name).await,
+        "stale description" => cases::stale_description(store, name).await,
+        "index fill" => cases::index_fill(store, name).await,
+        "refusal writes nothing" => cases::refusal_writes_nothing(store, name).await,
+        "read keeps order" => cases::read_keeps_order(store, name).await,
+        "partition walk" => cases::partition_walk(store, name).await,
+        "index walk reversed" => cases::index_walk_reversed(store, name).await,
+        "bucket walk" => cases::bucket_walk(store, name).await,
+        "page by bytes" => cases::page_by_bytes(store, name).await,
+        "long keys" => cases::long_keys(store, name).await,
+        "drop and create" => cases::drop_and_create(store, name).await,
+        "table names" => cases::table_names(store, name).await,
+        other => Err(format!("no case is named {other}")),
+    }
+}
+
+/// Drives a future that never waits: a synchronous store's.
+pub fn run_now<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+        std::task::Poll::Ready(output) => output,
+        std::task::Poll::Pending => unreachable!("a synchronous store never waits"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::AccountId;
+
+    #[test]
+    fn the_memory_store_passes() {
+        let store = MemoryStore::default();
+        for (number, case) in CASES.iter().enumerate() {
+            let name = TableName { account: AccountId::default(), name: format!("case-{number}") };
+            run_now(run(&store, case, name)).unwrap_or_else(|fault| panic!("{case}: {fault}"));
+        }
+    }
+}

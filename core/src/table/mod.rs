@@ -104,7 +104,9 @@ pub enum Projected {
 pub enum Billing {
     Provisioned(Throughput),
     /// `since_ms`: when the table came to it, absent for a table created so.
-    PayPerRequest { since_ms: u64 },
+    PayPerRequest {
+        since_ms: u64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

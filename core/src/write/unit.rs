@@ -77,7 +77,10 @@ pub struct Decision<T> {
 
 impl<T> Decision<T> {
     pub fn refuse(answer: T) -> Self {
-        Decision { changes: Vec::new(), answer }
+        Decision {
+            changes: Vec::new(),
+            answer,
+        }
     }
 }
 

@@ -1,0 +1,50 @@
+"""The servers that the tests share: one cluster a run, one proxy an authentication mode."""
+
+import itertools
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from harness import Cluster, Proxy  # noqa: E402
+
+_names = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    cluster = Cluster()
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture(scope="module")
+def database(cluster):
+    """A database of the module's own, with the extension."""
+    name = f"test_{next(_names)}"
+    cluster.create_database(name)
+    return name
+
+
+@pytest.fixture
+def sql(cluster, database):
+    with cluster.connect(database) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def proxy(cluster, database, tmp_path_factory):
+    """The proxy in front of the module's database; it checks signatures."""
+    proxy = Proxy(cluster.conninfo(database), tmp_path_factory.mktemp("proxy") / "log")
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture(scope="module")
+def open_proxy(cluster, database, tmp_path_factory):
+    """The same without authentication, for requests written by hand."""
+    proxy = Proxy(cluster.conninfo(database), tmp_path_factory.mktemp("proxy") / "log", auth="none")
+    yield proxy
+    proxy.stop()

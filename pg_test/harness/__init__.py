@@ -1,0 +1,6 @@
+"""Real servers for the tests: a scratch PostgreSQL cluster with the extension, and the proxy in front of it."""
+
+from .cluster import Cluster
+from .proxy import Proxy
+
+__all__ = ["Cluster", "Proxy"]

@@ -1,0 +1,55 @@
+# What `run` and `test` share: what the machine must have, and how PostgreSQL runs as an ordinary user.
+# Sourced with the repository as the working directory.
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+fail() { printf 'error: %s\n' "$1" >&2; shift; for line in "$@"; do printf '       %s\n' "$line" >&2; done; exit 1; }
+
+if [ "$(id -u)" = 0 ]; then as_root() { "$@"; }; else as_root() { sudo "$@"; }; fi
+
+# need_cargo: a cargo that is new enough.
+need_cargo() {
+    local wanted have
+    wanted=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
+    command -v cargo >/dev/null ||
+        fail "cargo is not installed" "get it from https://rustup.rs (minimum: Rust $wanted), then run this again"
+    have=$(cargo --version | cut -d' ' -f2)
+    [ "$(printf '%s\n%s\n' "$wanted" "${have%%-*}" | sort -V | head -n1)" = "$wanted" ] ||
+        fail "cargo is $have, and this project needs $wanted" "update it with: rustup update stable"
+}
+
+# need_packages NAME...: installs with apt what is not installed yet.
+need_packages() {
+    local missing=() name
+    for name in "$@"; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "these packages are missing: ${missing[*]}" "this script installs them with apt-get, which this machine does not have"
+    [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+        fail "these packages are missing: ${missing[*]}" "install them, or run this as root or as a user with sudo"
+    say "Installing ${missing[*]}"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# What building the extension takes; pgrx generates its bindings with libclang.
+need_postgres() {
+    if [ -z "${PG_CONFIG:-}" ]; then
+        need_packages postgresql-15 postgresql-server-dev-15 libclang-dev clang build-essential pkg-config
+        PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config
+    fi
+    [ -x "$PG_CONFIG" ] || fail "PG_CONFIG=$PG_CONFIG cannot be run"
+    PG_BIN=$("$PG_CONFIG" --bindir)
+    export PG_CONFIG PG_BIN PGRX_PG_CONFIG_PATH="$PG_CONFIG"
+}
+
+# The user PostgreSQL runs as: it refuses root.
+if [ "$(id -u)" = 0 ]; then
+    PG_OS_USER=postgres
+    # RUST_BACKTRACE must not reach the server: each error would carry a backtrace then.
+    as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups --reset-env -- "$@"; }
+else
+    PG_OS_USER=$(id -un)
+    as_postgres() { env -u RUST_BACKTRACE "$@"; }
+fi
