@@ -6,7 +6,7 @@ use crate::{
     item::Item,
     operation::{KeyFault, ParameterFault},
     table::TableFault,
-    wire::{MemberFault, ShapeFault, ValueFault},
+    wire::{MemberFault, PlaceholderFault, ShapeFault, ValueFault},
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,19 +17,101 @@ pub struct Error {
     pub item: Option<Item>,
 }
 
-/// The exceptions by their wire names.
+/// The exceptions by their wire names.                                     behaviour/wire §exceptions
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exception {
     Validation,
     Serialization,
     UnknownOperation,
+    MissingAuthenticationToken,
+    IncompleteSignature,
+    InvalidSignature,
+    UnrecognizedClient,
+    ExpiredToken,
     AccessDenied,
     ResourceNotFound,
     ResourceInUse,
     LimitExceeded,
     ConditionalCheckFailed,
+    ProvisionedThroughputExceeded,
+    Throttling,
+    RequestLimitExceeded,
+    ItemCollectionSizeLimitExceeded,
+    TransactionCanceled,
     TransactionConflict,
+    TransactionInProgress,
+    IdempotentParameterMismatch,
     InternalServerError,
+    ServiceUnavailable,
+}
+
+impl Exception {
+    /// The name after the `#` of `__type`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Validation => "ValidationException",
+            Self::Serialization => "SerializationException",
+            Self::UnknownOperation => "UnknownOperationException",
+            Self::MissingAuthenticationToken => "MissingAuthenticationTokenException",
+            Self::IncompleteSignature => "IncompleteSignatureException",
+            Self::InvalidSignature => "InvalidSignatureException",
+            Self::UnrecognizedClient => "UnrecognizedClientException",
+            Self::ExpiredToken => "ExpiredTokenException",
+            Self::AccessDenied => "AccessDeniedException",
+            Self::ResourceNotFound => "ResourceNotFoundException",
+            Self::ResourceInUse => "ResourceInUseException",
+            Self::LimitExceeded => "LimitExceededException",
+            Self::ConditionalCheckFailed => "ConditionalCheckFailedException",
+            Self::ProvisionedThroughputExceeded => "ProvisionedThroughputExceededException",
+            Self::Throttling => "ThrottlingException",
+            Self::RequestLimitExceeded => "RequestLimitExceeded",
+            Self::ItemCollectionSizeLimitExceeded => "ItemCollectionSizeLimitExceededException",
+            Self::TransactionCanceled => "TransactionCanceledException",
+            Self::TransactionConflict => "TransactionConflictException",
+            Self::TransactionInProgress => "TransactionInProgressException",
+            Self::IdempotentParameterMismatch => "IdempotentParameterMismatchException",
+            Self::InternalServerError => "InternalServerError",
+            Self::ServiceUnavailable => "ServiceUnavailable",
+        }
+    }
+
+    /// What stands before the `#` of `__type`.
+    pub fn namespace(self) -> &'static str {
+        match self {
+            Self::Validation => "com.amazon.coral.validate",
+            Self::Serialization
+            | Self::UnknownOperation
+            | Self::MissingAuthenticationToken
+            | Self::IncompleteSignature
+            | Self::InvalidSignature
+            | Self::UnrecognizedClient
+            | Self::ExpiredToken
+            | Self::AccessDenied => "com.amazon.coral.service",
+            Self::Throttling => "com.amazon.coral.availability",
+            _ => "com.amazonaws.dynamodb.v20120810",
+        }
+    }
+
+    /// The HTTP status.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::InternalServerError => 500,
+            Self::ServiceUnavailable => 503,
+            _ => 400,
+        }
+    }
+
+    /// The member of the body that holds the text.
+    pub fn text_member(self) -> &'static str {
+        match self {
+            Self::Serialization
+            | Self::AccessDenied
+            | Self::TransactionCanceled
+            | Self::IdempotentParameterMismatch
+            | Self::TransactionInProgress => "Message",
+            _ => "message",
+        }
+    }
 }
 
 /// The rule that was broken. One enum a module; each has `text()` and `family()`.
@@ -41,7 +123,9 @@ pub enum Fault {
     Member(MemberFault),
     /// The content of an attribute value, and where it stands.
     Value(ValueFault),
-    /// How parameters go together: mixing, placeholders, Select, segments, ReturnValues.
+    /// The contents of ExpressionAttributeNames and ExpressionAttributeValues.
+    Placeholder(PlaceholderFault),
+    /// How parameters go together: mixing, placeholders without an expression, Select, segments, ReturnValues.
     Parameter(ParameterFault),
     /// A static fault of an expression.
     Expression(ExpressionFault),
@@ -64,13 +148,14 @@ pub enum Fault {
 /// Families decide whether a text carries `1 validation error detected: ` (`wire::layer`).   behaviour/wire §layers
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Constraint forms: they carry their count themselves.
+    /// Constraint forms: with their count, on every operation.
     Constraint,
-    /// Expressions, placeholders, unused names: with the prefix on PutItem, UpdateItem, DeleteItem.
+    /// Expressions, placeholders, mixed parameters, ConditionalOperator, Expected, ReturnValues, AttributeUpdates'
+    /// Action: with the prefix on PutItem, UpdateItem, DeleteItem.
     Request,
-    /// Numbers, duplicates, NULL, names, nesting: the same column as `Request`.
+    /// Numbers, sets, NULL, names, nesting: the same column as `Request`, for requests read on the new layer.
     Value,
-    /// Empty sets in a Key or in AttributeUpdates, and other texts that never have it.
+    /// Texts that never have it: keys, sizes, start keys, results; empty sets in a Key or in AttributeUpdates.
     Bare,
     /// Select rules: with the prefix on Query and Scan.
     Select,
@@ -105,6 +190,7 @@ macro_rules! error_from {
     )*};
 }
 error_from!(
-    ShapeFault => Shape, MemberFault => Member, ValueFault => Value, ParameterFault => Parameter,
-    ExpressionFault => Expression, UpdateFault => Update, KeyFault => Key, TableFault => Table,
+    ShapeFault => Shape, MemberFault => Member, ValueFault => Value, PlaceholderFault => Placeholder,
+    ParameterFault => Parameter, ExpressionFault => Expression, UpdateFault => Update, KeyFault => Key,
+    TableFault => Table,
 );

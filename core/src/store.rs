@@ -125,6 +125,40 @@ pub struct SortBounds {
     pub upper: Option<Bound>,
 }
 
+impl SortBounds {
+    /// Whether the RANGE columns of a row lie within the bounds.
+    pub fn contains(&self, columns: &[Vec<u8>]) -> bool {
+        let equal = self
+            .equal
+            .iter()
+            .zip(columns)
+            .all(|(wanted, column)| wanted == column);
+        let Some(next) = columns.get(self.equal.len()) else {
+            return equal;
+        };
+        let above = |bound: &Bound| {
+            if bound.inclusive {
+                *next >= bound.value
+            } else {
+                *next > bound.value
+            }
+        };
+        let below = |bound: &Bound| {
+            if bound.inclusive {
+                *next <= bound.value
+            } else {
+                *next < bound.value
+            }
+        };
+        equal && self.lower.as_ref().is_none_or(above) && self.upper.as_ref().is_none_or(below)
+    }
+
+    /// Whether they leave out nothing.
+    pub fn is_open(&self) -> bool {
+        self.equal.is_empty() && self.lower.is_none() && self.upper.is_none()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     pub value: Vec<u8>,

@@ -23,9 +23,15 @@ pub fn install(build: &Build, destdir: Option<&Path>) -> eyre::Result<()> {
     let script = built.with_file_name(format!("extenddb--{VERSION}.sql"));
     schema::write(&built, &script)?;
     put(&fs::read(&built)?, &libraries.join("extenddb.so"), 0o755)?;
-    put(&fs::read(&script)?, &extensions.join(format!("extenddb--{VERSION}.sql")), 0o644)?;
+    put(
+        &fs::read(&script)?,
+        &extensions.join(format!("extenddb--{VERSION}.sql")),
+        0o644,
+    )?;
     for upgrade in upgrade_scripts()? {
-        let name = upgrade.file_name().ok_or_else(|| eyre!("{} has no name", upgrade.display()))?;
+        let name = upgrade
+            .file_name()
+            .ok_or_else(|| eyre!("{} has no name", upgrade.display()))?;
         put(&fs::read(&upgrade)?, &extensions.join(name), 0o644)?;
     }
     let control = fs::read_to_string(schema::control_file())?.replace("@CARGO_VERSION@", VERSION);
@@ -42,7 +48,11 @@ fn upgrade_scripts() -> eyre::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(library::workspace().join("sql"))? {
         let path = entry?.path();
         let is_script = |name: &str| name.starts_with("extenddb--") && name.ends_with(".sql");
-        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_script) {
+        if path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(is_script)
+        {
             scripts.push(path);
         }
     }

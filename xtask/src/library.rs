@@ -18,7 +18,12 @@ pub fn build(build: &Build) -> eyre::Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .args(["build", "--package", "extenddb", "--no-default-features"])
-        .args(["--features", &features.join(","), "--message-format", "json-render-diagnostics"])
+        .args([
+            "--features",
+            &features.join(","),
+            "--message-format",
+            "json-render-diagnostics",
+        ])
         .current_dir(workspace())
         .env("PGRX_PG_CONFIG_PATH", on_path(&build.pg_config)?)
         .stderr(Stdio::inherit());
@@ -39,7 +44,11 @@ fn library_of(messages: &str) -> Option<PathBuf> {
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
         .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == "extenddb")
-        .filter(|message| message["target"]["crate_types"].as_array().is_some_and(|c| c.iter().any(|c| c == "cdylib")))
+        .filter(|message| {
+            message["target"]["crate_types"]
+                .as_array()
+                .is_some_and(|c| c.iter().any(|c| c == "cdylib"))
+        })
         .find_map(|message| message["filenames"][0].as_str().map(PathBuf::from))
 }
 
@@ -52,15 +61,26 @@ pub fn pg_config(pg_config: &Path, what: &str) -> eyre::Result<String> {
     let output = Command::new(pg_config)
         .arg(format!("--{what}"))
         .output()
-        .wrap_err_with(|| format!("cannot run {}; name it with --pg-config PATH", pg_config.display()))?;
+        .wrap_err_with(|| {
+            format!(
+                "cannot run {}; name it with --pg-config PATH",
+                pg_config.display()
+            )
+        })?;
     if !output.status.success() {
-        bail!("{} --{what} failed: {}", pg_config.display(), String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "{} --{what} failed: {}",
+            pg_config.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 fn is_version(feature: &str) -> bool {
-    feature.strip_prefix("pg").is_some_and(|version| version.parse::<u32>().is_ok())
+    feature
+        .strip_prefix("pg")
+        .is_some_and(|version| version.parse::<u32>().is_ok())
 }
 
 /// 15 of `PostgreSQL 15.20 (Debian 15.20-0+deb12u1)`.
@@ -81,5 +101,10 @@ fn on_path(program: &Path) -> eyre::Result<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .map(|folder| folder.join(program))
         .find(|file| file.is_file())
-        .ok_or_else(|| eyre!("there is no {} on the PATH; name it with --pg-config PATH", program.display()))
+        .ok_or_else(|| {
+            eyre!(
+                "there is no {} on the PATH; name it with --pg-config PATH",
+                program.display()
+            )
+        })
 }

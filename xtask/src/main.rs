@@ -41,7 +41,12 @@ enum Task {
 #[derive(Args)]
 struct Build {
     /// The PostgreSQL installation's pg_config.
-    #[arg(long, value_name = "PATH", env = "PGRX_PG_CONFIG_PATH", default_value = "pg_config")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        env = "PGRX_PG_CONFIG_PATH",
+        default_value = "pg_config"
+    )]
     pg_config: PathBuf,
     #[arg(long)]
     release: bool,

@@ -19,9 +19,12 @@ pub fn control_file() -> PathBuf {
 pub fn write(library: &Path, out: &Path) -> eyre::Result<()> {
     let bytes = std::fs::read(library).wrap_err_with(|| format!("cannot read {}", library.display()))?;
     let object = object::File::parse(&*bytes)?;
-    let section = object
-        .section_by_name(".pgrxsc")
-        .ok_or_else(|| eyre!("{} has no section .pgrxsc: it was not built with pgrx 0.18", library.display()))?;
+    let section = object.section_by_name(".pgrxsc").ok_or_else(|| {
+        eyre!(
+            "{} has no section .pgrxsc: it was not built with pgrx 0.18",
+            library.display()
+        )
+    })?;
     let control = ControlFile::from_path_with_cargo_version(control_file(), VERSION)?;
     let mut entities = vec![SqlGraphEntity::ExtensionRoot(control)];
     entities.extend(decode_entities(section.data()?)?);

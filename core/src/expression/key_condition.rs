@@ -1,9 +1,17 @@
 //! Key conditions: the structure a KeyConditionExpression may have, and what it selects in a key schema.
 //!                                                                     behaviour/expressions §key-conditions
 
-use crate::{item::AttributeValue, operation::KeyFault, store::SortBounds, table::KeyAttribute};
+use crate::{
+    item::{AttributeValue, encode_scalar},
+    operation::KeyFault,
+    store::{Bound, SortBounds},
+    table::KeyAttribute,
+};
 
-use super::{Condition, ExpressionFault};
+use super::{
+    Body, Condition, ExpressionFault, Kind, Path,
+    condition::{Comparator, Operand, Test},
+};
 
 /// Conditions joined by AND, one an attribute.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,13 +39,232 @@ pub struct Selection {
 }
 
 impl KeyCondition {
-    /// The structure rules, which run after every expression of the request was parsed.
-    pub fn from_condition(_condition: &Condition) -> Result<KeyCondition, ExpressionFault> {
-        todo!()
+    /// The structure rules, which run after every expression of the request was parsed. Leaves are looked at from left to right,
+    /// an OR or NOT before the leaves under it.
+    pub fn from_condition(condition: &Condition) -> Result<KeyCondition, ExpressionFault> {
+        let mut conditions: Vec<(String, SortCondition)> = vec![];
+        for (refused, test) in condition.leaves() {
+            let key = match refused {
+                Some(operator) => Err(Body::KeyOperator(operator)),
+                None => key_test(test),
+            };
+            let (key, condition) = key.map_err(|body| body.of(Kind::KeyCondition))?;
+            if conditions.iter().any(|(known, _)| known == key) {
+                return Err(Body::RepeatedKey.of(Kind::KeyCondition));
+            }
+            conditions.push((key.to_owned(), condition));
+        }
+        Ok(KeyCondition { conditions })
     }
 
-    /// Against the key schema of the table or index that is queried.
-    pub fn select(&self, _hash: &[KeyAttribute], _range: &[KeyAttribute]) -> Result<Selection, KeyFault> {
-        todo!()
+    /// Against the key schema of the table or index that is queried: the number of conditions, the HASH attributes, the
+    /// RANGE attributes, the types, empty values.
+    pub fn select(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<Selection, KeyFault> {
+        let keys = hash.len() + range.len();
+        if self.conditions.len() > keys {
+            return Err(KeyFault::TooManyConditions {
+                conditions: self.conditions.len(),
+                keys,
+            });
+        }
+        if let ([hash], [] | [_]) = (hash, range) {
+            match self.on(hash) {
+                None => return Err(KeyFault::ConditionMissing(hash.name.clone())),
+                Some(SortCondition::Equal(_)) => {}
+                Some(_) => return Err(KeyFault::ConditionNotSupported),
+            }
+        } else {
+            self.check_several(hash, range)?;
+        }
+        let used = hash
+            .iter()
+            .chain(range)
+            .filter(|key| self.on(key).is_some())
+            .count();
+        if used < self.conditions.len()
+            && let Some(missed) = range.iter().find(|key| self.on(key).is_none())
+        {
+            return Err(KeyFault::ConditionMissing(missed.name.clone()));
+        }
+        for key in hash.iter().chain(range) {
+            let mut values = self.on(key).into_iter().flat_map(SortCondition::values);
+            if values.any(|value| value.kind() != key.kind.value_type()) {
+                return Err(KeyFault::ConditionType);
+            }
+        }
+        for key in hash.iter().chain(range) {
+            let mut values = self.on(key).into_iter().flat_map(SortCondition::values);
+            if values.any(is_empty) {
+                return Err(KeyFault::Empty {
+                    attribute: key.name.clone(),
+                    kind: key.kind.value_type(),
+                });
+            }
+        }
+        let values = hash
+            .iter()
+            .filter_map(|key| self.on(key)?.values().next().cloned());
+        Ok(Selection {
+            hash: values.collect(),
+            sort: self.bounds(range),
+        })
     }
+
+    fn on(&self, key: &KeyAttribute) -> Option<&SortCondition> {
+        self.conditions
+            .iter()
+            .find(|(name, _)| *name == key.name)
+            .map(|(_, condition)| condition)
+    }
+
+    /// Keys of several attributes: every HASH attribute needs `=`, and so does every RANGE attribute before the last that has a
+    /// condition.
+    fn check_several(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<(), KeyFault> {
+        let unequal = |keys: &[KeyAttribute]| -> Vec<String> {
+            let keys = keys
+                .iter()
+                .filter(|key| !matches!(self.on(key), Some(SortCondition::Equal(_))));
+            keys.map(|key| key.name.clone()).collect()
+        };
+        let missing = unequal(hash);
+        if !missing.is_empty() {
+            return Err(KeyFault::HashNotEqual(missing));
+        }
+        if let Some(last) = range.iter().rposition(|key| self.on(key).is_some()) {
+            let missing = unequal(&range[..last]);
+            if !missing.is_empty() {
+                return Err(KeyFault::RangeNotEqual {
+                    missing,
+                    because: range[last].name.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The bounds that the conditions on the RANGE attributes amount to; they have no gaps.
+    fn bounds(&self, range: &[KeyAttribute]) -> SortBounds {
+        let mut bounds = SortBounds::default();
+        for condition in range.iter().map_while(|key| self.on(key)) {
+            let bound = |value, inclusive| {
+                Some(Bound {
+                    value: encode(value),
+                    inclusive,
+                })
+            };
+            match condition {
+                SortCondition::Equal(value) => bounds.equal.push(encode(value)),
+                SortCondition::Less(value) => bounds.upper = bound(value, false),
+                SortCondition::LessOrEqual(value) => bounds.upper = bound(value, true),
+                SortCondition::Greater(value) => bounds.lower = bound(value, false),
+                SortCondition::GreaterOrEqual(value) => bounds.lower = bound(value, true),
+                SortCondition::Between(lower, upper) => {
+                    bounds.lower = bound(lower, true);
+                    bounds.upper = bound(upper, true);
+                }
+                SortCondition::BeginsWith(prefix) => {
+                    bounds.lower = bound(prefix, true);
+                    bounds.upper = successor(encode(prefix)).map(|value| Bound {
+                        value,
+                        inclusive: false,
+                    });
+                }
+            }
+        }
+        bounds
+    }
+}
+
+impl SortCondition {
+    fn values(&self) -> impl Iterator<Item = &AttributeValue> {
+        let (first, second) = match self {
+            Self::Equal(value)
+            | Self::Less(value)
+            | Self::LessOrEqual(value)
+            | Self::Greater(value)
+            | Self::GreaterOrEqual(value)
+            | Self::BeginsWith(value) => (value, None),
+            Self::Between(lower, upper) => (lower, Some(upper)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+/// One leaf: the attribute, and the condition on it.
+fn key_test(test: &Test) -> Result<(&str, SortCondition), Body> {
+    let (operator, path_first) = match test {
+        Test::Compare(Comparator::NotEqual, ..) => return Err(Body::KeyOperator("<>")),
+        Test::In(..) => return Err(Body::KeyOperator("IN")),
+        Test::Exists(_) => return Err(Body::KeyOperator("attribute_exists")),
+        Test::NotExists(_) => return Err(Body::KeyOperator("attribute_not_exists")),
+        Test::Type(..) => return Err(Body::KeyOperator("attribute_type")),
+        Test::Contains(..) => return Err(Body::KeyOperator("contains")),
+        Test::Compare(..) => ("", false),
+        Test::Between(..) => ("BETWEEN", true),
+        Test::BeginsWith(..) => ("begins_with", true),
+    };
+    let operands = test.operands();
+    if path_first && !matches!(operands.first(), Some(Operand::Path(_))) {
+        return Err(Body::KeyNotFirst(operator));
+    }
+    let mut key: Option<&Path> = None;
+    for operand in operands {
+        match operand {
+            Operand::Path(_) if key.is_some() => return Err(Body::SeveralKeys),
+            Operand::Path(attribute) if !attribute.path.is_root() => return Err(Body::NestedKey),
+            Operand::Path(attribute) => key = Some(&attribute.path),
+            Operand::SizeOf(_) | Operand::Size(_) => return Err(Body::NestedOperation),
+            Operand::Value(_) => {}
+        }
+    }
+    let key = key.ok_or(Body::NoKey)?.root();
+    let condition = match test.clone() {
+        Test::Compare(comparator, Operand::Path(_), Operand::Value(value)) => compared(comparator, value),
+        // `:lo <= sk` is `sk >= :lo`.
+        Test::Compare(comparator, Operand::Value(value), Operand::Path(_)) => {
+            compared(comparator.swapped(), value)
+        }
+        Test::Between(_, Operand::Value(lower), Operand::Value(upper)) => {
+            Some(SortCondition::Between(lower, upper))
+        }
+        Test::BeginsWith(_, Operand::Value(prefix)) => Some(SortCondition::BeginsWith(prefix)),
+        _ => None,
+    };
+    Ok((key, condition.ok_or(Body::NoKey)?))
+}
+
+fn compared(comparator: Comparator, value: AttributeValue) -> Option<SortCondition> {
+    Some(match comparator {
+        Comparator::Equal => SortCondition::Equal(value),
+        Comparator::NotEqual => return None,
+        Comparator::Less => SortCondition::Less(value),
+        Comparator::LessOrEqual => SortCondition::LessOrEqual(value),
+        Comparator::Greater => SortCondition::Greater(value),
+        Comparator::GreaterOrEqual => SortCondition::GreaterOrEqual(value),
+    })
+}
+
+fn is_empty(value: &AttributeValue) -> bool {
+    match value {
+        AttributeValue::S(text) => text.is_empty(),
+        AttributeValue::B(bytes) => bytes.is_empty(),
+        _ => false,
+    }
+}
+
+fn encode(value: &AttributeValue) -> Vec<u8> {
+    let mut bytes = vec![];
+    encode_scalar(value, &mut bytes);
+    bytes
+}
+
+/// The first byte string after all that begin with this prefix; none after `FF FF …`.
+fn successor(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
+    while let Some(last) = prefix.pop() {
+        if let Some(next) = last.checked_add(1) {
+            prefix.push(next);
+            return Some(prefix);
+        }
+    }
+    None
 }

@@ -10,11 +10,12 @@ mod path;
 mod placeholders;
 mod projection;
 mod reserved;
+mod tree;
 mod update;
 
 pub use condition::Condition;
 pub use fault::{Body, ExpressionFault, Kind, UpdateFault};
-pub use key_condition::{KeyCondition, SortCondition};
+pub use key_condition::{KeyCondition, Selection, SortCondition};
 pub use path::{Element, Path};
 pub use placeholders::{Placeholders, Used};
 pub use projection::Projection;

@@ -151,6 +151,18 @@ impl WrittenPath {
         }
     }
 
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The placeholders among the elements from `first` on.
+    pub fn references(&self, first: usize) -> impl Iterator<Item = &str> {
+        self.0[first..].iter().filter_map(|element| match element {
+            WrittenElement::Reference(reference) => Some(reference.as_str()),
+            _ => None,
+        })
+    }
+
     /// The first bare element that is a reserved word, as typed.
     pub fn reserved_word(&self) -> Option<&str> {
         self.0.iter().find_map(|element| match element {

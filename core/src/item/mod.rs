@@ -12,5 +12,5 @@ pub use binary::{Corrupt, Item};
 pub use json::{write_attributes, write_value};
 pub use key::{IndexKey, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash};
 pub use number::{Number, NumberError};
-pub use size::{attributes_size, value_size};
+pub use size::{attributes_size, value_depth, value_size};
 pub use value::{AttributeValue, Attributes, ScalarType, ValueType};

@@ -6,10 +6,15 @@ use crate::{error::Family, item::ValueType};
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterFault {
     /// Legacy parameters beside expressions; only those present, in the service's order.
-    Mixed { legacy: Vec<&'static str>, expression: Vec<&'static str> },
+    Mixed {
+        legacy: Vec<&'static str>,
+        expression: Vec<&'static str>,
+    },
     NamesWithoutExpression,
     /// `suffix` names the expressions that were missing, on the operations that do.
-    ValuesWithoutExpression { suffix: &'static str },
+    ValuesWithoutExpression {
+        suffix: &'static str,
+    },
     UnusedNames(Vec<String>),
     UnusedValues(Vec<String>),
     ReturnValues,
@@ -17,17 +22,25 @@ pub enum ParameterFault {
     DuplicateAttribute(String),
     NoKeyCondition,
     /// ProjectionExpression or AttributesToGet beside another Select.
-    SelectWith { parameter: &'static str, select: &'static str },
+    SelectWith {
+        parameter: &'static str,
+        select: &'static str,
+    },
     SelectSpecific,
     SelectProjectedWithoutIndex,
     ConsistentReadOnGlobalIndex,
     /// ALL_ATTRIBUTES on an index that does not hold them.
     SelectAllOnIndex(String),
-    NotProjected { index: String, attributes: Vec<String> },
+    NotProjected {
+        index: String,
+        attributes: Vec<String>,
+    },
     FilterOnKey(String),
     SegmentWithoutTotal,
     TotalWithoutSegment,
-    SegmentBeyondTotal { old_layer: Option<(i64, i64)> },
+    SegmentBeyondTotal {
+        old_layer: Option<(i64, i64)>,
+    },
     BatchRequired,
     DuplicateKeys,
     /// A WriteRequest with neither or both of its members.
@@ -43,7 +56,9 @@ impl ParameterFault {
             | Self::UnusedNames(_)
             | Self::UnusedValues(_)
             | Self::ReturnValues => Family::Request,
-            Self::SelectWith { .. } | Self::SelectSpecific | Self::SelectProjectedWithoutIndex => Family::Select,
+            Self::SelectWith { .. } | Self::SelectSpecific | Self::SelectProjectedWithoutIndex => {
+                Family::Select
+            }
             _ => Family::Bare,
         }
     }
@@ -123,7 +138,10 @@ impl ParameterFault {
 }
 
 fn unused(map: &str, keys: &[String]) -> String {
-    format!("Value provided in {map} unused in expressions: keys: {{{}}}", keys.join(", "))
+    format!(
+        "Value provided in {map} unused in expressions: keys: {{{}}}",
+        keys.join(", ")
+    )
 }
 
 /// Keys against the schema.                                                  behaviour/operations §keys
@@ -134,15 +152,74 @@ pub enum KeyFault {
     /// An Item without a key attribute.
     Missing(String),
     /// An Item with a key attribute of the wrong type.
-    Type { attribute: String, expected: ValueType, actual: ValueType },
-    Empty { attribute: String, kind: ValueType },
+    Type {
+        attribute: String,
+        expected: ValueType,
+        actual: ValueType,
+    },
+    Empty {
+        attribute: String,
+        kind: ValueType,
+    },
     HashSize,
     RangeSize,
     /// An index key of the wrong type.
-    IndexType { attribute: String, expected: ValueType, actual: ValueType, index: String },
+    IndexType {
+        attribute: String,
+        expected: ValueType,
+        actual: ValueType,
+        index: String,
+    },
     /// An empty index key in a whole item.
-    IndexEmpty { attribute: String, kind: ValueType, index: String },
-    IndexSize { attribute: String, bytes: usize, max_bytes: usize, index: String },
+    IndexEmpty {
+        attribute: String,
+        kind: ValueType,
+        index: String,
+    },
+    IndexSize {
+        attribute: String,
+        bytes: usize,
+        max_bytes: usize,
+        index: String,
+    },
+    /// An update whose target is, or lies in, a key of the table.
+    CannotUpdateKey(String),
+    /// A path into a key attribute of the table, or of an index.
+    KeyPath {
+        attribute: String,
+        index: bool,
+    },
+    /// An index key that an update expression left empty.
+    IndexEmptyUpdate {
+        kind: ValueType,
+    },
+    // Key conditions against the schema.                          behaviour/expressions §key-conditions
+    TooManyConditions {
+        conditions: usize,
+        keys: usize,
+    },
+    /// No condition on this key attribute.
+    ConditionMissing(String),
+    /// An operator other than `=` on the HASH attribute.
+    ConditionNotSupported,
+    ConditionType,
+    /// HASH attributes of an index with several key attributes.
+    HashNotEqual(Vec<String>),
+    /// RANGE attributes likewise, before one that has a condition.
+    RangeNotEqual {
+        missing: Vec<String>,
+        because: String,
+    },
+    // Start keys.                                              behaviour/operations §start-keys
+    StartKey,
+    StartKeyOutside,
+    StartKeyRange,
+    StartKeyRestart,
+    StartKeyExclusive,
+    StartKeySegment {
+        segment: i64,
+        total: i64,
+    },
 }
 
 impl KeyFault {
@@ -188,6 +265,52 @@ impl KeyFault {
             Self::IndexSize { attribute, bytes, max_bytes, index } => format!(
                 "One or more parameter values were invalid: Size limit exceeded for Index Key {attribute} Actual \
                  Size: {bytes} bytes Max Size: {max_bytes} bytes IndexName: {index}"
+            ),
+            Self::CannotUpdateKey(attribute) => format!(
+                "One or more parameter values were invalid: Cannot update attribute {attribute}. This attribute is part \
+                 of the key"
+            ),
+            Self::KeyPath { attribute, index } => format!(
+                "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: {}: \
+                 {attribute}",
+                if *index { "IndexKey" } else { "Key" }
+            ),
+            Self::IndexEmptyUpdate { kind } => format!(
+                "One or more parameter values are not valid. The update expression attempted to update a secondary \
+                 index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an \
+                 empty {} value.",
+                long_name(*kind)
+            ),
+            Self::StartKey => "The provided starting key is invalid".into(),
+            Self::StartKeyOutside => {
+                "The provided starting key is outside query boundaries based on provided conditions".into()
+            }
+            Self::StartKeyRange => "The provided starting key does not match the range key predicate".into(),
+            Self::StartKeyRestart => "The query can return at most one row and cannot be restarted".into(),
+            Self::StartKeyExclusive => "The provided exclusive start key is invalid".into(),
+            Self::StartKeySegment { segment, total } => format!(
+                "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with \
+                 correct Segment. TotalSegments: {total} Segment: {segment}"
+            ),
+            Self::TooManyConditions { conditions, keys } => format!(
+                "The number of query conditions ({conditions}) exceeds the number of key attributes defined in the \
+                 schema ({keys})"
+            ),
+            Self::ConditionMissing(attribute) => {
+                format!("Query condition missed key schema element: {attribute}")
+            }
+            Self::ConditionNotSupported => "Query key condition not supported".into(),
+            Self::ConditionType => {
+                "One or more parameter values were invalid: Condition parameter type does not match schema type".into()
+            }
+            Self::HashNotEqual(attributes) => format!(
+                "HASH key attributes {} must have equality conditions specified in the query",
+                attributes.join(", ")
+            ),
+            Self::RangeNotEqual { missing, because } => format!(
+                "RANGE key attributes {} must have equality conditions specified in the query because a condition is \
+                 present on key attribute {because}",
+                missing.join(", ")
             ),
         }
     }

@@ -2,6 +2,7 @@
 //!                                                                            behaviour/operations §keys
 
 use crate::{
+    expression::Path,
     item::{AttributeValue, Attributes, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
     table::{Index, KeyAttribute, Table},
     write::INDEX_RANGES_MAX_BYTES,
@@ -36,7 +37,12 @@ pub fn key_of_item(table: &Table, item: &Attributes, texts: KeyTexts) -> Result<
         encode_scalar(value, &mut sk);
     }
     let encoded = encode_hash([hash]);
-    Ok(ItemKey { table: table.id, bucket: hash_bucket(&encoded), pk: stored_hash(encoded), sk })
+    Ok(ItemKey {
+        table: table.id,
+        bucket: hash_bucket(&encoded),
+        pk: stored_hash(encoded),
+        sk,
+    })
 }
 
 /// A `Key`: exactly the key attributes.
@@ -56,11 +62,16 @@ fn key_value<'a>(
     match item.get(&key.name) {
         None if texts == KeyTexts::Item => Err(KeyFault::Missing(key.name.clone())),
         None => Err(KeyFault::Schema),
-        Some(value) if value.kind() != expected && texts == KeyTexts::Item => {
-            Err(KeyFault::Type { attribute: key.name.clone(), expected, actual: value.kind() })
-        }
+        Some(value) if value.kind() != expected && texts == KeyTexts::Item => Err(KeyFault::Type {
+            attribute: key.name.clone(),
+            expected,
+            actual: value.kind(),
+        }),
         Some(value) if value.kind() != expected => Err(KeyFault::Schema),
-        Some(value) if is_empty(value) => Err(KeyFault::Empty { attribute: key.name.clone(), kind: expected }),
+        Some(value) if is_empty(value) => Err(KeyFault::Empty {
+            attribute: key.name.clone(),
+            kind: expected,
+        }),
         Some(value) => Ok(value),
     }
 }
@@ -92,20 +103,39 @@ pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), KeyFault
     Ok(())
 }
 
-fn index_type(index: &Index, key: &KeyAttribute, _hash: bool, value: &AttributeValue) -> Result<(), KeyFault> {
+fn index_type(
+    index: &Index,
+    key: &KeyAttribute,
+    _hash: bool,
+    value: &AttributeValue,
+) -> Result<(), KeyFault> {
     let expected = key.kind.value_type();
     if value.kind() == expected {
         return Ok(());
     }
     let (attribute, index) = (key.name.clone(), index.name.clone());
-    Err(KeyFault::IndexType { attribute, expected, actual: value.kind(), index })
+    Err(KeyFault::IndexType {
+        attribute,
+        expected,
+        actual: value.kind(),
+        index,
+    })
 }
 
-fn index_empty(index: &Index, key: &KeyAttribute, _hash: bool, value: &AttributeValue) -> Result<(), KeyFault> {
+fn index_empty(
+    index: &Index,
+    key: &KeyAttribute,
+    _hash: bool,
+    value: &AttributeValue,
+) -> Result<(), KeyFault> {
     if !is_empty(value) {
         return Ok(());
     }
-    Err(KeyFault::IndexEmpty { attribute: key.name.clone(), kind: value.kind(), index: index.name.clone() })
+    Err(KeyFault::IndexEmpty {
+        attribute: key.name.clone(),
+        kind: value.kind(),
+        index: index.name.clone(),
+    })
 }
 
 fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeValue) -> Result<(), KeyFault> {
@@ -114,7 +144,12 @@ fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeVa
     if bytes <= max_bytes {
         return Ok(());
     }
-    Err(KeyFault::IndexSize { attribute: key.name.clone(), bytes, max_bytes, index: index.name.clone() })
+    Err(KeyFault::IndexSize {
+        attribute: key.name.clone(),
+        bytes,
+        max_bytes,
+        index: index.name.clone(),
+    })
 }
 
 fn is_empty(value: &AttributeValue) -> bool {
@@ -132,4 +167,26 @@ fn encoded_size(value: &AttributeValue) -> usize {
         AttributeValue::B(bytes) => bytes.len(),
         _ => 0,
     }
+}
+
+/// A document path that goes into a key attribute: keys are scalars.
+pub fn check_key_path(table: &Table, path: &Path) -> Result<(), KeyFault> {
+    if path.0.len() == 1 {
+        return Ok(());
+    }
+    let attribute = path.root();
+    let is_key = table.is_key(attribute);
+    if is_key
+        || table
+            .indexes
+            .iter()
+            .flat_map(Index::key_attributes)
+            .any(|key| key.name == attribute)
+    {
+        return Err(KeyFault::KeyPath {
+            attribute: attribute.to_owned(),
+            index: !is_key,
+        });
+    }
+    Ok(())
 }

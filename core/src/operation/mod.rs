@@ -2,14 +2,19 @@
 
 mod batch;
 mod fault;
-pub mod keys;
 mod item;
+pub mod keys;
 mod query;
 mod table;
 
 pub use fault::{KeyFault, ParameterFault};
 
-use crate::{store::Store, table::AccountId, wire::Answer, write::Timestamp};
+use crate::{
+    store::Store,
+    table::AccountId,
+    wire::{Answer, Layer, answer_error},
+    write::Timestamp,
+};
 
 /// The operations of the API that are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,10 +93,28 @@ pub struct Context {
     pub now: Timestamp,
     /// Sixteen random bytes, for what the request creates (`TableId`).
     pub random: [u8; 16],
+    /// The switch between the service's two request layers: `Old` puts every operation on the old one.
+    pub layer: Layer,
 }
 
 /// Serves one request, whatever it answers.
-pub async fn serve<S: Store>(_store: &S, operation: Operation, _body: &str, _context: &Context) -> Answer {
-    let _ = operation;
-    todo!()
+pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, context: &Context) -> Answer {
+    let answered = match operation {
+        Operation::BatchGetItem => batch::batch_get_item::run(store, body, context).await,
+        Operation::BatchWriteItem => batch::batch_write_item::run(store, body, context).await,
+        Operation::CreateTable => table::create_table::run(store, body, context).await,
+        Operation::DeleteItem => item::delete_item::run(store, body, context).await,
+        Operation::DeleteTable => table::delete_table::run(store, body, context).await,
+        Operation::DescribeTable => table::describe_table::run(store, body, context).await,
+        Operation::GetItem => item::get_item::run(store, body, context).await,
+        Operation::ListTables => table::list_tables::run(store, body, context).await,
+        Operation::PutItem => item::put_item::run(store, body, context).await,
+        Operation::Query => query::query::run(store, body, context).await,
+        Operation::Scan => query::scan::run(store, body, context).await,
+        Operation::UpdateItem => item::update_item::run(store, body, context).await,
+    };
+    match answered {
+        Ok(body) => Answer::ok(body),
+        Err(error) => answer_error(&error, operation, Layer::of(operation, context.layer)),
+    }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::{
     item::{
-        AttributeValue, Attributes, Item, ItemKey, Number, ScalarType, encode_hash, encode_scalar, hash_bucket,
-        stored_hash,
+        AttributeValue, Attributes, Item, ItemKey, Number, ScalarType, encode_hash, encode_scalar,
+        hash_bucket, stored_hash,
     },
     store::{
-        Access, Alteration, Bound, Ended, Part, Position, Range, Row, SortBounds, Store, StoreError, TableChange,
+        Access, Alteration, Bound, Ended, Part, Position, Range, Row, SortBounds, Store, StoreError,
+        TableChange,
     },
     table::{
         Billing, Index, IndexScope, KeyAttribute, Projected, Table, TableId, TableName, TableStatus, Version,
@@ -23,7 +24,10 @@ const MAX_BYTES: usize = 1 << 20;
 // ---------- what the cases are made of ----------
 
 fn attribute(name: &str, kind: ScalarType) -> KeyAttribute {
-    KeyAttribute { name: name.into(), kind }
+    KeyAttribute {
+        name: name.into(),
+        kind,
+    }
 }
 
 fn index(number: i32, hash: &str, range: Vec<KeyAttribute>) -> Index {
@@ -52,7 +56,9 @@ fn description(name: &TableName, id: TableId) -> Table {
         hash: attribute("pk", ScalarType::S),
         range: Some(attribute("sk", ScalarType::N)),
         indexes: vec![index(1, "g", vec![attribute("r", ScalarType::N)])],
-        billing: Billing::PayPerRequest { since_ms: 1_700_000_000_000 },
+        billing: Billing::PayPerRequest {
+            since_ms: 1_700_000_000_000,
+        },
         deletion_protection: false,
         infrequent_access: false,
     }
@@ -64,7 +70,10 @@ async fn create<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, Str
         .alter(
             name,
             Box::new(move |proposal| match proposal.existing {
-                Some(_) => Alteration { change: None, answer: false },
+                Some(_) => Alteration {
+                    change: None,
+                    answer: false,
+                },
                 None => Alteration {
                     change: Some(TableChange::Create(description(&wanted, proposal.fresh))),
                     answer: true,
@@ -77,8 +86,15 @@ async fn create<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, Str
 }
 
 async fn table<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, String> {
-    let tables = store.tables(std::slice::from_ref(name), Access::Write).await.map_err(|e| format!("{e:?}"))?;
-    tables.into_iter().next().flatten().ok_or_else(|| "the table is not there".into())
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Write)
+        .await
+        .map_err(|e| format!("{e:?}"))?;
+    tables
+        .into_iter()
+        .next()
+        .flatten()
+        .ok_or_else(|| "the table is not there".into())
 }
 
 fn check(holds: bool, otherwise: impl FnOnce() -> String) -> Outcome {
@@ -103,7 +119,12 @@ fn key(table: &Table, pk: &str, sk: u64) -> ItemKey {
     let hash = encode_hash([&string(pk)]);
     let mut encoded = Vec::new();
     encode_scalar(&number(sk), &mut encoded);
-    ItemKey { table: table.id, bucket: hash_bucket(&hash), pk: stored_hash(hash), sk: encoded }
+    ItemKey {
+        table: table.id,
+        bucket: hash_bucket(&hash),
+        pk: stored_hash(hash),
+        sk: encoded,
+    }
 }
 
 fn key_of(table: &Table, item: &Item) -> ItemKey {
@@ -112,7 +133,12 @@ fn key_of(table: &Table, item: &Item) -> ItemKey {
             let hash = encode_hash([&string(&pk)]);
             let mut encoded = Vec::new();
             encode_scalar(&AttributeValue::N(sk), &mut encoded);
-            ItemKey { table: table.id, bucket: hash_bucket(&hash), pk: stored_hash(hash), sk: encoded }
+            ItemKey {
+                table: table.id,
+                bucket: hash_bucket(&hash),
+                pk: stored_hash(hash),
+                sk: encoded,
+            }
         }
         other => panic!("an item without its key: {other:?}"),
     }
@@ -130,7 +156,10 @@ fn put(table: &Arc<Table>, item: Item, only_if_absent: bool) -> Unit<bool> {
             Ok(Some(_)) if only_if_absent => Decision::refuse(false),
             Ok(old) => {
                 let change = derive(&table, 0, &key, old, Some(item.clone())).change;
-                Decision { changes: vec![change], answer: true }
+                Decision {
+                    changes: vec![change],
+                    answer: true,
+                }
             }
         }),
     }
@@ -144,7 +173,10 @@ fn delete(table: &Arc<Table>, key: ItemKey) -> Unit<bool> {
         decide: Box::new(move |images| match images.item(0) {
             Ok(Some(old)) => {
                 let change = derive(&table, 0, &key, Some(old), None).change;
-                Decision { changes: vec![change], answer: true }
+                Decision {
+                    changes: vec![change],
+                    answer: true,
+                }
             }
             _ => Decision::refuse(false),
         }),
@@ -153,7 +185,9 @@ fn delete(table: &Arc<Table>, key: ItemKey) -> Unit<bool> {
 
 async fn run<S: Store, T: Send + 'static>(store: &S, unit: Unit<T>) -> Result<T, String> {
     let mut answers = store.transact(vec![unit]).await;
-    check(answers.len() == 1, || format!("{} answers to one unit", answers.len()))?;
+    check(answers.len() == 1, || {
+        format!("{} answers to one unit", answers.len())
+    })?;
     answers.remove(0).map_err(|fault| format!("{fault:?}"))
 }
 
@@ -165,7 +199,10 @@ fn whole(table: &Table, index: Option<i32>) -> Range {
     Range {
         table: table.id,
         index,
-        part: Part::Buckets { first: i32::MIN, last: i32::MAX },
+        part: Part::Buckets {
+            first: i32::MIN,
+            last: i32::MAX,
+        },
         after: None,
         reverse: false,
         max_items: None,
@@ -176,8 +213,15 @@ fn whole(table: &Table, index: Option<i32>) -> Range {
 
 fn partition(table: &Table, index: Option<i32>, hash: &str, sort: SortBounds) -> Range {
     let hash = encode_hash([&string(hash)]);
-    let part = Part::Partition { bucket: hash_bucket(&hash), hash: stored_hash(hash), sort };
-    Range { part, ..whole(table, index) }
+    let part = Part::Partition {
+        bucket: hash_bucket(&hash),
+        hash: stored_hash(hash),
+        sort,
+    };
+    Range {
+        part,
+        ..whole(table, index)
+    }
 }
 
 fn encoded(value: u64) -> Vec<u8> {
@@ -187,13 +231,20 @@ fn encoded(value: u64) -> Vec<u8> {
 }
 
 fn bound(value: u64, inclusive: bool) -> Option<Bound> {
-    Some(Bound { value: encoded(value), inclusive })
+    Some(Bound {
+        value: encoded(value),
+        inclusive,
+    })
 }
 
 /// Where a row of the table stands.
 fn place(table: &Table, row: &Row) -> Position {
     let key = key_of(table, &row.item);
-    Position { bucket: key.bucket, hash: key.pk, rest: vec![key.sk] }
+    Position {
+        bucket: key.bucket,
+        hash: key.pk,
+        rest: vec![key.sk],
+    }
 }
 
 fn sort_values(rows: &[Row]) -> Vec<String> {
@@ -209,9 +260,13 @@ fn sort_values(rows: &[Row]) -> Vec<String> {
 pub async fn conditional_put<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
     let first = item("a", 1, &[("v", string("first"))]);
-    check(run(store, put(&table, first.clone(), true)).await?, || "the first put was refused".into())?;
+    check(run(store, put(&table, first.clone(), true)).await?, || {
+        "the first put was refused".into()
+    })?;
     let second = item("a", 1, &[("v", string("second"))]);
-    check(!run(store, put(&table, second, true)).await?, || "the second put was let in".into())?;
+    check(!run(store, put(&table, second, true)).await?, || {
+        "the second put was let in".into()
+    })?;
     let stored = read(store, &[key(&table, "a", 1)]).await?;
     check(stored == [Some(first)], || format!("stored: {stored:?}"))
 }
@@ -219,27 +274,66 @@ pub async fn conditional_put<S: Store>(store: &S, name: TableName) -> Outcome {
 pub async fn index_key_moves<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
     for (g, r) in [("x", 1), ("x", 1), ("x", 2), ("y", 2)] {
-        run(store, put(&table, item("a", 1, &[("g", string(g)), ("r", number(r))]), false)).await?;
-        let page = store.walk(whole(&table, Some(1))).await.map_err(|e| format!("{e:?}"))?;
-        let found: Vec<_> = page.rows.iter().map(|row| (row.item.get("g"), row.item.get("r"))).collect();
-        check(found == [(Some(string(g)), Some(number(r)))], || format!("entries: {found:?}"))?;
+        run(
+            store,
+            put(&table, item("a", 1, &[("g", string(g)), ("r", number(r))]), false),
+        )
+        .await?;
+        let page = store
+            .walk(whole(&table, Some(1)))
+            .await
+            .map_err(|e| format!("{e:?}"))?;
+        let found: Vec<_> = page
+            .rows
+            .iter()
+            .map(|row| (row.item.get("g"), row.item.get("r")))
+            .collect();
+        check(found == [(Some(string(g)), Some(number(r)))], || {
+            format!("entries: {found:?}")
+        })?;
     }
     run(store, put(&table, item("a", 1, &[("g", string("y"))]), false)).await?;
-    let page = store.walk(whole(&table, Some(1))).await.map_err(|e| format!("{e:?}"))?;
-    check(page.rows.is_empty(), || "an item without an index key has an entry".into())?;
-    run(store, put(&table, item("a", 1, &[("g", string("z")), ("r", number(9))]), false)).await?;
-    check(run(store, delete(&table, key(&table, "a", 1))).await?, || "nothing to delete".into())?;
-    let page = store.walk(whole(&table, Some(1))).await.map_err(|e| format!("{e:?}"))?;
+    let page = store
+        .walk(whole(&table, Some(1)))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
+    check(page.rows.is_empty(), || {
+        "an item without an index key has an entry".into()
+    })?;
+    run(
+        store,
+        put(
+            &table,
+            item("a", 1, &[("g", string("z")), ("r", number(9))]),
+            false,
+        ),
+    )
+    .await?;
+    check(run(store, delete(&table, key(&table, "a", 1))).await?, || {
+        "nothing to delete".into()
+    })?;
+    let page = store
+        .walk(whole(&table, Some(1)))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     check(page.rows.is_empty(), || "a deleted item has an entry".into())
 }
 
 pub async fn list_of_units<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
     let units = vec![
-        put(&table, item("a", 1, &[("g", string("w")), ("r", number(1))]), true),
+        put(
+            &table,
+            item("a", 1, &[("g", string("w")), ("r", number(1))]),
+            true,
+        ),
         put(&table, item("a", 1, &[]), true),
         put(&table, item("b", 1, &[]), true),
-        put(&table, item("a", 1, &[("g", string("v")), ("r", number(2))]), false),
+        put(
+            &table,
+            item("a", 1, &[("g", string("v")), ("r", number(2))]),
+            false,
+        ),
         delete(&table, key(&table, "b", 1)),
         delete(&table, key(&table, "b", 1)),
     ];
@@ -249,7 +343,10 @@ pub async fn list_of_units<S: Store>(store: &S, name: TableName) -> Outcome {
     let stored = read(store, &[key(&table, "a", 1), key(&table, "b", 1)]).await?;
     let wanted = [Some(item("a", 1, &[("g", string("v")), ("r", number(2))])), None];
     check(stored == wanted, || format!("stored: {stored:?}"))?;
-    let page = store.walk(whole(&table, Some(1))).await.map_err(|e| format!("{e:?}"))?;
+    let page = store
+        .walk(whole(&table, Some(1)))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     let entries: Vec<_> = page.rows.iter().map(|row| row.item.get("g")).collect();
     check(entries == [Some(string("v"))], || format!("entries: {entries:?}"))
 }
@@ -257,7 +354,10 @@ pub async fn list_of_units<S: Store>(store: &S, name: TableName) -> Outcome {
 pub async fn unread_put<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
     // Without its index, an item of the table can be put without its image.
-    let bare = Arc::new(Table { indexes: Vec::new(), ..(*table).clone() });
+    let bare = Arc::new(Table {
+        indexes: Vec::new(),
+        ..(*table).clone()
+    });
     for text in ["first", "second"] {
         let new = item("a", 1, &[("v", string(text))]);
         let (key, table, put) = (key(&bare, "a", 1), bare.clone(), new.clone());
@@ -285,9 +385,15 @@ async fn add_index<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, 
                     let mut table = table.clone();
                     table.version.0 += 1;
                     table.indexes.push(index(2, "h", Vec::new()));
-                    Alteration { change: Some(TableChange::Replace(table)), answer: () }
+                    Alteration {
+                        change: Some(TableChange::Replace(table)),
+                        answer: (),
+                    }
                 }
-                None => Alteration { change: None, answer: () },
+                None => Alteration {
+                    change: None,
+                    answer: (),
+                },
             }),
         )
         .await
@@ -300,9 +406,17 @@ pub async fn stale_description<S: Store>(store: &S, name: TableName) -> Outcome 
     let unit = put(&old, item("a", 1, &[("h", string("1"))]), false);
     let new = add_index(store, &name).await?;
     let answers = store.transact(vec![unit]).await;
-    check(answers == [Err(StoreError::Stale)], || format!("answers: {answers:?}"))?;
-    check(run(store, put(&new, item("a", 1, &[("h", string("1"))]), false)).await?, || "refused".into())?;
-    let page = store.walk(whole(&new, Some(2))).await.map_err(|e| format!("{e:?}"))?;
+    check(answers == [Err(StoreError::Stale)], || {
+        format!("answers: {answers:?}")
+    })?;
+    check(
+        run(store, put(&new, item("a", 1, &[("h", string("1"))]), false)).await?,
+        || "refused".into(),
+    )?;
+    let page = store
+        .walk(whole(&new, Some(2)))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     check(page.rows.len() == 1, || format!("{} entries", page.rows.len()))
 }
 
@@ -323,25 +437,39 @@ pub async fn index_fill<S: Store>(store: &S, name: TableName) -> Outcome {
                 let item = images.item(of).ok().flatten()?;
                 Some(derive_fill(&described, index, of, key, item))
             };
-            Decision { changes: filled.iter().enumerate().filter_map(change).collect(), answer: () }
+            Decision {
+                changes: filled.iter().enumerate().filter_map(change).collect(),
+                answer: (),
+            }
         }),
     };
     run(store, unit).await?;
-    let page = store.walk(whole(&table, Some(2))).await.map_err(|e| format!("{e:?}"))?;
+    let page = store
+        .walk(whole(&table, Some(2)))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     check(page.rows.len() == 5, || format!("{} entries", page.rows.len()))
 }
 
 pub async fn refusal_writes_nothing<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
-    let keys = vec![(key(&table, "a", 1), Need::Image), (key(&table, "b", 1), Need::Image)];
+    let keys = vec![
+        (key(&table, "a", 1), Need::Image),
+        (key(&table, "b", 1), Need::Image),
+    ];
     let unit = Unit {
         tables: vec![(table.id, table.version)],
         keys: Keys(keys),
         decide: Box::new(|images| Decision::refuse(images.item(0) == Ok(None) && images.item(1) == Ok(None))),
     };
     check(run(store, unit).await?, || "an absent item had an image".into())?;
-    let page = store.walk(whole(&table, None)).await.map_err(|e| format!("{e:?}"))?;
-    check(page.rows.is_empty() && page.ended == Ended::Data, || format!("page: {page:?}"))
+    let page = store
+        .walk(whole(&table, None))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
+    check(page.rows.is_empty() && page.ended == Ended::Data, || {
+        format!("page: {page:?}")
+    })
 }
 
 pub async fn read_keeps_order<S: Store>(store: &S, name: TableName) -> Outcome {
@@ -351,7 +479,12 @@ pub async fn read_keeps_order<S: Store>(store: &S, name: TableName) -> Outcome {
     }
     let keys: Vec<ItemKey> = [2, 9, 3, 1].map(|sk| key(&table, "a", sk)).into();
     let stored = read(store, &keys).await?;
-    let wanted = [Some(item("a", 2, &[])), None, Some(item("a", 3, &[])), Some(item("a", 1, &[]))];
+    let wanted = [
+        Some(item("a", 2, &[])),
+        None,
+        Some(item("a", 3, &[])),
+        Some(item("a", 1, &[])),
+    ];
     check(stored == wanted, || format!("read: {stored:?}"))
 }
 
@@ -363,10 +496,35 @@ pub async fn partition_walk<S: Store>(store: &S, name: TableName) -> Outcome {
     }
     let cases: [(SortBounds, &[&str]); 5] = [
         (SortBounds::default(), &["1", "2", "10", "30", "200"]),
-        (SortBounds { equal: vec![encoded(10)], ..SortBounds::default() }, &["10"]),
-        (SortBounds { lower: bound(2, false), ..SortBounds::default() }, &["10", "30", "200"]),
-        (SortBounds { lower: bound(2, true), upper: bound(30, true), ..SortBounds::default() }, &["2", "10", "30"]),
-        (SortBounds { upper: bound(10, false), ..SortBounds::default() }, &["1", "2"]),
+        (
+            SortBounds {
+                equal: vec![encoded(10)],
+                ..SortBounds::default()
+            },
+            &["10"],
+        ),
+        (
+            SortBounds {
+                lower: bound(2, false),
+                ..SortBounds::default()
+            },
+            &["10", "30", "200"],
+        ),
+        (
+            SortBounds {
+                lower: bound(2, true),
+                upper: bound(30, true),
+                ..SortBounds::default()
+            },
+            &["2", "10", "30"],
+        ),
+        (
+            SortBounds {
+                upper: bound(10, false),
+                ..SortBounds::default()
+            },
+            &["1", "2"],
+        ),
     ];
     for (sort, wanted) in cases {
         for reverse in [false, true] {
@@ -386,7 +544,9 @@ pub async fn partition_walk<S: Store>(store: &S, name: TableName) -> Outcome {
             if reverse {
                 wanted.reverse();
             }
-            check(found == wanted, || format!("{sort:?} reverse {reverse}: {found:?}"))?;
+            check(found == wanted, || {
+                format!("{sort:?} reverse {reverse}: {found:?}")
+            })?;
         }
     }
     Ok(())
@@ -395,10 +555,25 @@ pub async fn partition_walk<S: Store>(store: &S, name: TableName) -> Outcome {
 pub async fn index_walk_reversed<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
     for (pk, sk, r) in [("a", 1, 5), ("b", 2, 7), ("c", 3, 7), ("d", 4, 9)] {
-        run(store, put(&table, item(pk, sk, &[("g", string("x")), ("r", number(r))]), false)).await?;
+        run(
+            store,
+            put(
+                &table,
+                item(pk, sk, &[("g", string("x")), ("r", number(r))]),
+                false,
+            ),
+        )
+        .await?;
     }
-    let sort = SortBounds { lower: bound(6, true), ..SortBounds::default() };
-    let range = Range { reverse: true, with_base: true, ..partition(&table, Some(1), "x", sort) };
+    let sort = SortBounds {
+        lower: bound(6, true),
+        ..SortBounds::default()
+    };
+    let range = Range {
+        reverse: true,
+        with_base: true,
+        ..partition(&table, Some(1), "x", sort)
+    };
     let page = store.walk(range).await.map_err(|e| format!("{e:?}"))?;
     let found = sort_values(&page.rows);
     check(found == ["4", "3", "2"], || format!("found {found:?}"))?;
@@ -418,7 +593,11 @@ pub async fn bucket_walk<S: Store>(store: &S, name: TableName) -> Outcome {
     let mut found = Vec::new();
     for (first, last) in [(i32::MIN, -1), (0, i32::MAX)] {
         let part = Part::Buckets { first, last };
-        let mut range = Range { part, max_items: Some(7), ..whole(&table, None) };
+        let mut range = Range {
+            part,
+            max_items: Some(7),
+            ..whole(&table, None)
+        };
         loop {
             let page = store.walk(range.clone()).await.map_err(|e| format!("{e:?}"))?;
             found.extend(page.rows.iter().map(|row| key_of(&table, &row.item)));
@@ -428,18 +607,32 @@ pub async fn bucket_walk<S: Store>(store: &S, name: TableName) -> Outcome {
             }
         }
     }
-    check(found == wanted, || format!("{} of {} items, in order: {}", found.len(), wanted.len(), found.is_sorted()))
+    check(found == wanted, || {
+        format!(
+            "{} of {} items, in order: {}",
+            found.len(),
+            wanted.len(),
+            found.is_sorted()
+        )
+    })
 }
 
 pub async fn page_by_bytes<S: Store>(store: &S, name: TableName) -> Outcome {
     let table = create(store, &name).await?;
     let filler = "x".repeat(1000);
     for sk in 0..6 {
-        run(store, put(&table, item("a", sk, &[("f", string(&filler))]), false)).await?;
+        run(
+            store,
+            put(&table, item("a", sk, &[("f", string(&filler))]), false),
+        )
+        .await?;
     }
     let size = item("a", 0, &[("f", string(&filler))]).size();
     // Two rows and one byte: the third row crosses and belongs to the page.
-    let range = Range { max_bytes: 2 * size + 1, ..partition(&table, None, "a", SortBounds::default()) };
+    let range = Range {
+        max_bytes: 2 * size + 1,
+        ..partition(&table, None, "a", SortBounds::default())
+    };
     let page = store.walk(range).await.map_err(|e| format!("{e:?}"))?;
     check(page.rows.len() == 3 && page.ended == Ended::Bytes, || {
         format!("{} rows, ended by {:?}", page.rows.len(), page.ended)
@@ -451,18 +644,41 @@ pub async fn long_keys<S: Store>(store: &S, name: TableName) -> Outcome {
     let start = "p".repeat(2047);
     for last in ["a", "b"] {
         let pk = format!("{start}{last}");
-        run(store, put(&table, item(&pk, 1, &[("g", string(&pk)), ("r", number(1))]), true)).await?;
-        let page = store.walk(partition(&table, Some(1), &pk, SortBounds::default())).await;
+        run(
+            store,
+            put(
+                &table,
+                item(&pk, 1, &[("g", string(&pk)), ("r", number(1))]),
+                true,
+            ),
+        )
+        .await?;
+        let page = store
+            .walk(partition(&table, Some(1), &pk, SortBounds::default()))
+            .await;
         let page = page.map_err(|e| format!("{e:?}"))?;
-        check(page.rows.len() == 1, || format!("{} entries under a long key", page.rows.len()))?;
+        check(page.rows.len() == 1, || {
+            format!("{} entries under a long key", page.rows.len())
+        })?;
     }
-    let page = store.walk(whole(&table, None)).await.map_err(|e| format!("{e:?}"))?;
+    let page = store
+        .walk(whole(&table, None))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     check(page.rows.len() == 2, || format!("{} items", page.rows.len()))
 }
 
 pub async fn drop_and_create<S: Store>(store: &S, name: TableName) -> Outcome {
     let first = create(store, &name).await?;
-    run(store, put(&first, item("a", 1, &[("g", string("x")), ("r", number(1))]), false)).await?;
+    run(
+        store,
+        put(
+            &first,
+            item("a", 1, &[("g", string("x")), ("r", number(1))]),
+            false,
+        ),
+    )
+    .await?;
     store
         .alter(
             &name,
@@ -473,21 +689,43 @@ pub async fn drop_and_create<S: Store>(store: &S, name: TableName) -> Outcome {
         )
         .await
         .map_err(|fault| format!("{fault:?}"))?;
-    let gone = store.tables(std::slice::from_ref(&name), Access::Read).await.map_err(|e| format!("{e:?}"))?;
-    check(gone == [None], || format!("a dropped table is described: {gone:?}"))?;
+    let gone = store
+        .tables(std::slice::from_ref(&name), Access::Read)
+        .await
+        .map_err(|e| format!("{e:?}"))?;
+    check(gone == [None], || {
+        format!("a dropped table is described: {gone:?}")
+    })?;
     let second = create(store, &name).await?;
-    check(second.id != first.id, || "a new table got the old one's id".into())?;
-    let page = store.walk(whole(&second, None)).await.map_err(|e| format!("{e:?}"))?;
+    check(second.id != first.id, || {
+        "a new table got the old one's id".into()
+    })?;
+    let page = store
+        .walk(whole(&second, None))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     check(page.rows.is_empty(), || "a new table has items".into())?;
     let answers = store.transact(vec![put(&first, item("a", 1, &[]), false)]).await;
-    check(answers == [Err(StoreError::Stale)], || format!("a unit on the dropped table: {answers:?}"))
+    check(answers == [Err(StoreError::Stale)], || {
+        format!("a unit on the dropped table: {answers:?}")
+    })
 }
 
 pub async fn table_names<S: Store>(store: &S, name: TableName) -> Outcome {
     for suffix in [".b", ".a", ".c"] {
-        create(store, &TableName { name: format!("{}{suffix}", name.name), ..name.clone() }).await?;
+        create(
+            store,
+            &TableName {
+                name: format!("{}{suffix}", name.name),
+                ..name.clone()
+            },
+        )
+        .await?;
     }
-    let names = store.table_names(&name.account, Some(&name.name), 2).await.map_err(|e| format!("{e:?}"))?;
+    let names = store
+        .table_names(&name.account, Some(&name.name), 2)
+        .await
+        .map_err(|e| format!("{e:?}"))?;
     let wanted = [".a", ".b"].map(|suffix| format!("{}{suffix}", name.name));
     check(names == wanted, || format!("names: {names:?}"))
 }

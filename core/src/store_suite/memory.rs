@@ -9,8 +9,7 @@ use std::{
 use crate::{
     item::{IndexKey, Item, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
     store::{
-        Access, Alteration, Bound, Ended, Page, Part, Position, Proposal, Range, Row, SortBounds, Store,
-        StoreError, TableChange,
+        Access, Alteration, Ended, Page, Part, Position, Proposal, Range, Row, Store, StoreError, TableChange,
     },
     table::{AccountId, Statistics, Table, TableId, TableName},
     write::{Base, Change, Image, Images, Need, RowWrite, Timestamp, Unit},
@@ -322,33 +321,7 @@ fn within(part: &Part, position: &Position) -> bool {
     match part {
         Part::Buckets { first, last } => (*first..=*last).contains(&position.bucket),
         Part::Partition { bucket, hash, sort } => {
-            position.bucket == *bucket && position.hash == *hash && within_sort(sort, &position.rest)
+            position.bucket == *bucket && position.hash == *hash && sort.contains(&position.rest)
         }
     }
-}
-
-fn within_sort(sort: &SortBounds, columns: &[Vec<u8>]) -> bool {
-    let equal = sort
-        .equal
-        .iter()
-        .zip(columns)
-        .all(|(wanted, column)| wanted == column);
-    let Some(next) = columns.get(sort.equal.len()) else {
-        return equal;
-    };
-    let above = |bound: &Bound| {
-        if bound.inclusive {
-            *next >= bound.value
-        } else {
-            *next > bound.value
-        }
-    };
-    let below = |bound: &Bound| {
-        if bound.inclusive {
-            *next <= bound.value
-        } else {
-            *next < bound.value
-        }
-    };
-    equal && sort.lower.as_ref().is_none_or(above) && sort.upper.as_ref().is_none_or(below)
 }

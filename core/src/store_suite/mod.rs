@@ -54,7 +54,10 @@ pub async fn run<S: Store>(store: &S, case: &str, name: TableName) -> Result<(),
 /// Drives a future that never waits: a synchronous store's.
 pub fn run_now<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+    match future
+        .as_mut()
+        .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    {
         std::task::Poll::Ready(output) => output,
         std::task::Poll::Pending => unreachable!("a synchronous store never waits"),
     }
@@ -69,7 +72,10 @@ mod tests {
     fn the_memory_store_passes() {
         let store = MemoryStore::default();
         for (number, case) in CASES.iter().enumerate() {
-            let name = TableName { account: AccountId::default(), name: format!("case-{number}") };
+            let name = TableName {
+                account: AccountId::default(),
+                name: format!("case-{number}"),
+            };
             run_now(run(&store, case, name)).unwrap_or_else(|fault| panic!("{case}: {fault}"));
         }
     }

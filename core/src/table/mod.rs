@@ -2,8 +2,10 @@
 
 mod describe;
 mod fault;
+mod hash_order;
 
-pub use fault::TableFault;
+pub use describe::Description;
+pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,13 @@ use crate::item::ScalarType;
 /// Names a table for ever; a new table never gets an old one's. 0 and 1 are the system tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableId(pub i32);
+
+impl TableId {
+    /// The idempotency tokens of transactions, in the layout of items.
+    pub const TOKENS: TableId = TableId(0);
+    /// The claims of the idempotency store.
+    pub const CLAIMS: TableId = TableId(1);
+}
 
 /// Counts the changes of a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +112,7 @@ pub enum Projected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Billing {
     Provisioned(Throughput),
-    /// `since_ms`: when the table came to it, absent for a table created so.
+    /// `since_ms`: when the table came to it; its creation, for a table created so.
     PayPerRequest {
         since_ms: u64,
     },
@@ -125,6 +134,69 @@ pub struct Statistics {
 }
 
 impl Table {
+    /// The built-in description of a system table: never stale, no index. `None` for any other id.
+    pub fn system(id: TableId) -> Option<Table> {
+        let name = match id {
+            TableId::TOKENS => "tokens",
+            TableId::CLAIMS => "claims",
+            _ => return None,
+        };
+        let string = |name: &str| KeyAttribute {
+            name: name.into(),
+            kind: ScalarType::S,
+        };
+        Some(Table {
+            id,
+            version: Version(0),
+            account: AccountId::default(),
+            name: name.into(),
+            uuid: format!("00000000-0000-0000-0000-{:012}", id.0),
+            created_ms: 0,
+            status: TableStatus::Active,
+            hash: string("pk"),
+            range: Some(string("sk")),
+            indexes: Vec::new(),
+            billing: Billing::PayPerRequest { since_ms: 0 },
+            deletion_protection: false,
+            infrequent_access: false,
+        })
+    }
+
+    /// `TableArn`. A table created again under its name has the same.
+    pub fn arn(&self, region: &str) -> String {
+        format!("arn:aws:dynamodb:{region}:{}:table/{}", self.account.0, self.name)
+    }
+
+    pub fn local_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes
+            .iter()
+            .filter(|index| index.scope == IndexScope::Local)
+    }
+
+    pub fn global_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes
+            .iter()
+            .filter(|index| index.scope == IndexScope::Global)
+    }
+
+    /// The key attributes of an index, or of the table: first HASH, then RANGE.
+    pub fn key_schema<'a>(
+        &'a self,
+        index: Option<&'a Index>,
+    ) -> impl Iterator<Item = (&'a KeyAttribute, KeyRole)> {
+        let (hash, range) = match index {
+            Some(index) => (index.hash.as_slice(), index.range.as_slice()),
+            None => (std::slice::from_ref(&self.hash), self.range.as_slice()),
+        };
+        let hash = hash.iter().map(|attribute| (attribute, KeyRole::Hash));
+        hash.chain(range.iter().map(|attribute| (attribute, KeyRole::Range)))
+    }
+
+    /// Whether an entry of the index holds this attribute of the item. All keys are in it, whatever the projection.
+    pub fn projects(&self, index: &Index, attribute: &str) -> bool {
+        self.is_key(attribute) || index.projects(attribute)
+    }
+
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.name == name)
     }
@@ -139,8 +211,142 @@ impl Table {
     }
 }
 
+/// `KeyType` of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum KeyRole {
+    Hash,
+    Range,
+}
+
 impl Index {
+    /// Whether the projection or the index's own key has this attribute. The table's key is in every entry too:
+    /// [`Table::projects`].
+    pub fn projects(&self, attribute: &str) -> bool {
+        let projected = match &self.projection {
+            Projected::All => true,
+            Projected::KeysOnly => false,
+            Projected::Include(names) => names.iter().any(|name| name == attribute),
+        };
+        projected || self.key_attributes().any(|key| key.name == attribute)
+    }
+
     pub fn key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
         self.hash.iter().chain(&self.range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(name: &str, kind: ScalarType) -> KeyAttribute {
+        KeyAttribute {
+            name: name.into(),
+            kind,
+        }
+    }
+
+    fn table() -> Table {
+        Table {
+            id: TableId(42),
+            version: Version(3),
+            account: AccountId::default(),
+            name: "Music".into(),
+            uuid: "a225901b-431e-4a8a-a584-e9b8d88d010f".into(),
+            created_ms: 1_791_500_965_303,
+            status: TableStatus::Active,
+            hash: attribute("pk", ScalarType::S),
+            range: Some(attribute("sk", ScalarType::B)),
+            indexes: vec![
+                Index {
+                    number: 1,
+                    name: "lsi".into(),
+                    scope: IndexScope::Local,
+                    hash: vec![attribute("pk", ScalarType::S)],
+                    range: vec![attribute("lk", ScalarType::N)],
+                    projection: Projected::KeysOnly,
+                    status: TableStatus::Active,
+                    throughput: None,
+                },
+                Index {
+                    number: 2,
+                    name: "gsi".into(),
+                    scope: IndexScope::Global,
+                    hash: vec![attribute("g", ScalarType::S), attribute("h", ScalarType::N)],
+                    range: vec![],
+                    projection: Projected::Include(vec!["a".into(), "b".into()]),
+                    status: TableStatus::Creating,
+                    throughput: Some(Throughput {
+                        read_units: 5,
+                        write_units: 6,
+                    }),
+                },
+            ],
+            billing: Billing::Provisioned(Throughput {
+                read_units: 1,
+                write_units: 2,
+            }),
+            deletion_protection: true,
+            infrequent_access: true,
+        }
+    }
+
+    #[test]
+    fn a_stored_description_reads_back() {
+        let mut table = table();
+        let document = serde_json::to_string(&table).unwrap();
+        assert_eq!(serde_json::from_str::<Table>(&document).unwrap(), table);
+        table.billing = Billing::PayPerRequest { since_ms: 7 };
+        let document = serde_json::to_string(&table).unwrap();
+        assert_eq!(serde_json::from_str::<Table>(&document).unwrap(), table);
+    }
+
+    /// A document as an earlier server has stored it must stay readable.
+    #[test]
+    fn the_stored_form_stays() {
+        let document = r#"{"id":42,"version":3,"account":"000000000000","name":"Music",
+            "uuid":"a225901b-431e-4a8a-a584-e9b8d88d010f","created_ms":1791500965303,"status":"Active",
+            "hash":{"name":"pk","kind":"S"},"range":{"name":"sk","kind":"B"},
+            "indexes":[
+                {"number":1,"name":"lsi","scope":"Local","hash":[{"name":"pk","kind":"S"}],
+                 "range":[{"name":"lk","kind":"N"}],"projection":"KeysOnly","status":"Active","throughput":null},
+                {"number":2,"name":"gsi","scope":"Global","hash":[{"name":"g","kind":"S"},{"name":"h","kind":"N"}],
+                 "range":[],"projection":{"Include":["a","b"]},"status":"Creating",
+                 "throughput":{"read_units":5,"write_units":6}}],
+            "billing":{"Provisioned":{"read_units":1,"write_units":2}},
+            "deletion_protection":true,"infrequent_access":true}"#;
+        assert_eq!(serde_json::from_str::<Table>(document).unwrap(), table());
+    }
+
+    #[test]
+    fn an_entry_holds_all_keys_and_what_is_projected() {
+        let table = table();
+        let (lsi, gsi) = (&table.indexes[0], &table.indexes[1]);
+        assert!(lsi.projects("lk") && !lsi.projects("a") && !lsi.projects("sk"));
+        assert!(table.projects(lsi, "sk") && !table.projects(lsi, "a"));
+        assert!(gsi.projects("a") && gsi.projects("h") && !gsi.projects("c"));
+        let schema: Vec<_> = table
+            .key_schema(Some(gsi))
+            .map(|(key, role)| (key.name.as_str(), role))
+            .collect();
+        assert_eq!(schema, [("g", KeyRole::Hash), ("h", KeyRole::Hash)]);
+        let schema: Vec<_> = table
+            .key_schema(None)
+            .map(|(key, role)| (key.name.as_str(), role))
+            .collect();
+        assert_eq!(schema, [("pk", KeyRole::Hash), ("sk", KeyRole::Range)]);
+    }
+
+    #[test]
+    fn system_tables_have_built_in_descriptions() {
+        for id in [TableId::TOKENS, TableId::CLAIMS] {
+            let table = Table::system(id).unwrap();
+            assert_eq!((table.id, table.version), (id, Version(0)));
+            assert_eq!(table.hash, attribute("pk", ScalarType::S));
+            assert_eq!(table.range, Some(attribute("sk", ScalarType::S)));
+            assert!(table.indexes.is_empty());
+        }
+        assert_eq!(Table::system(TableId(2)), None);
     }
 }

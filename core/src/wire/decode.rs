@@ -1,24 +1,46 @@
 //! The typed decoder: a request read by the static shape of its operation, with the service's coercions, and
 //! containers before scalars.                                                             behaviour/wire §types
+//!
+//! All JSON types of a request are judged here, those inside attribute values too, so that no fault of content
+//! can come before one of type. The content of attribute values is read later (`RawAttributes::read`).
 
-use super::{Layer, RawAttributes, RawValue, ShapeFault};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::{
+    Layer, RawAttributes, RawValue, ShapeFault,
+    json::{self, Json},
+    values::{Content, Flag},
+};
 
 /// The members of a structure that the service knows; others are ignored.
+#[derive(Debug)]
 pub struct Shape {
     /// The service's name of the structure, for the texts.
     pub name: &'static str,
     pub members: &'static [Member],
 }
 
+#[derive(Debug)]
 pub struct Member {
     pub name: &'static str,
     pub kind: Type,
 }
 
+impl Member {
+    pub const fn new(name: &'static str, kind: Type) -> Member {
+        Member { name, kind }
+    }
+}
+
+#[derive(Debug)]
 pub enum Type {
     String,
     Boolean,
+    /// 32 bits.
     Integer,
+    /// 64 bits.
     Long,
     AttributeValue,
     Structure(&'static Shape),
@@ -30,78 +52,660 @@ pub enum Type {
 /// A structure whose JSON types are right. A member that is absent or null answers `None`.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
-    _members: std::marker::PhantomData<&'a ()>,
+    /// In the order of the request.
+    members: Arc<[(&'static str, Node<'a>)]>,
 }
 
-/// Reads a body. The layer is the operation's own, or the old one where the request was coerced (`Layer`).
+/// The members of a JSON object.
+type Entries<'a> = Vec<(Cow<'a, str>, Json<'a>)>;
+
+/// The entries of a map of attribute values.
+type RawEntries<'a> = Vec<(Cow<'a, str>, RawValue<'a>)>;
+
+#[derive(Clone, Debug)]
+enum Node<'a> {
+    String(Cow<'a, str>),
+    Boolean(bool),
+    Integer(i64),
+    Value(RawValue<'a>),
+    Structure(Fields<'a>),
+    List(Vec<Node<'a>>),
+    Attributes(RawAttributes<'a>),
+    Map(Vec<(Cow<'a, str>, Node<'a>)>),
+}
+
+/// A request body whose syntax is right.                                          behaviour/wire §front-end
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestBody<'a> {
+    /// No byte at all; refused only after the operation's name and the signature were looked at.
+    Empty,
+    Object(&'a str),
+    /// JSON, but no object; refused at the same place.
+    NoObject,
+}
+
+impl<'a> RequestBody<'a> {
+    /// Bytes that are not JSON are refused before anything else is looked at.
+    pub fn check(body: &'a [u8]) -> Result<Self, ShapeFault> {
+        if body.is_empty() {
+            return Ok(Self::Empty);
+        }
+        let text = std::str::from_utf8(body).map_err(|_| ShapeFault::Bare)?;
+        match json::parse(text).map_err(|_| ShapeFault::Bare)? {
+            Json::Object(_) => Ok(Self::Object(text)),
+            _ => Ok(Self::NoObject),
+        }
+    }
+
+    /// The object, at the place where the other two are refused.
+    pub fn object(self) -> Result<&'a str, ShapeFault> {
+        match self {
+            Self::Object(text) => Ok(text),
+            Self::Empty | Self::NoObject => Err(ShapeFault::Bare),
+        }
+    }
+}
+
+/// Reads a body by the operation's shape. `layer` is the operation's own; the answer has the old one where the
+/// request was coerced: a BOOL, NULL or Exists from a string, an attribute value of several types, an integer
+/// that was saturated or truncated.                                                  behaviour/wire §layers
 pub fn decode<'a>(
-    _body: &'a str,
-    _shape: &'static Shape,
-    _layer: Layer,
+    body: &'a str,
+    shape: &'static Shape,
+    layer: Layer,
 ) -> Result<(Fields<'a>, Layer), ShapeFault> {
-    todo!()
+    let Ok(Json::Object(entries)) = json::parse(body) else {
+        return Err(ShapeFault::Bare);
+    };
+    let mut decoder = Decoder {
+        coerced: false,
+        levels: 0,
+    };
+    let fields = decoder.structure(shape, entries)?;
+    Ok((fields, if decoder.coerced { Layer::Old } else { layer }))
 }
 
 impl<'a> Fields<'a> {
+    fn get(&self, member: &str) -> Option<&Node<'a>> {
+        self.members
+            .iter()
+            .find(|(name, _)| *name == member)
+            .map(|(_, node)| node)
+    }
+
     /// Members that are present and not null, in the order of the request.
     pub fn present(&self) -> impl Iterator<Item = &'static str> {
-        std::iter::empty()
+        self.members.iter().map(|(name, _)| *name)
     }
 
-    pub fn has(&self, _member: &str) -> bool {
-        todo!()
+    pub fn has(&self, member: &str) -> bool {
+        self.get(member).is_some()
     }
 
-    pub fn string(&self, _member: &str) -> Option<&str> {
-        todo!()
+    pub fn string(&self, member: &str) -> Option<&str> {
+        match self.get(member)? {
+            Node::String(text) => Some(text),
+            _ => None,
+        }
     }
 
-    pub fn boolean(&self, _member: &str) -> Option<bool> {
-        todo!()
+    pub fn boolean(&self, member: &str) -> Option<bool> {
+        match self.get(member)? {
+            Node::Boolean(value) => Some(*value),
+            _ => None,
+        }
     }
 
     /// Saturated to the range of its type, truncated toward zero.
-    pub fn integer(&self, _member: &str) -> Option<i64> {
-        todo!()
+    pub fn integer(&self, member: &str) -> Option<i64> {
+        match self.get(member)? {
+            Node::Integer(value) => Some(*value),
+            _ => None,
+        }
     }
 
-    pub fn structure(&self, _member: &str) -> Option<Fields<'a>> {
-        todo!()
+    pub fn structure(&self, member: &str) -> Option<Fields<'a>> {
+        match self.get(member)? {
+            Node::Structure(fields) => Some(fields.clone()),
+            _ => None,
+        }
     }
 
-    pub fn strings(&self, _member: &str) -> Option<Vec<&str>> {
-        todo!()
+    pub fn strings(&self, member: &str) -> Option<Vec<&str>> {
+        let strings = self.list(member)?.iter().filter_map(|node| match node {
+            Node::String(text) => Some(text.as_ref()),
+            _ => None,
+        });
+        Some(strings.collect())
     }
 
-    pub fn structures(&self, _member: &str) -> Option<Vec<Fields<'a>>> {
-        todo!()
+    pub fn structures(&self, member: &str) -> Option<Vec<Fields<'a>>> {
+        Some(structures(self.list(member)?))
     }
 
     /// A map of strings (ExpressionAttributeNames), in the order of the request, duplicates resolved.
-    pub fn string_map(&self, _member: &str) -> Option<Vec<(&str, &str)>> {
-        todo!()
+    pub fn string_map(&self, member: &str) -> Option<Vec<(&str, &str)>> {
+        let strings = self.map(member)?.iter().filter_map(|(name, node)| match node {
+            Node::String(text) => Some((name.as_ref(), text.as_ref())),
+            _ => None,
+        });
+        Some(strings.collect())
     }
 
-    pub fn structure_map(&self, _member: &str) -> Option<Vec<(&str, Fields<'a>)>> {
-        todo!()
+    pub fn structure_map(&self, member: &str) -> Option<Vec<(&str, Fields<'a>)>> {
+        let fields = self.map(member)?.iter().filter_map(|(name, node)| match node {
+            Node::Structure(fields) => Some((name.as_ref(), fields.clone())),
+            _ => None,
+        });
+        Some(fields.collect())
     }
 
     /// A map of lists of structures (BatchWriteItem's RequestItems).
-    pub fn structures_map(&self, _member: &str) -> Option<Vec<(&str, Vec<Fields<'a>>)>> {
-        todo!()
+    pub fn structures_map(&self, member: &str) -> Option<Vec<(&str, Vec<Fields<'a>>)>> {
+        let lists = self.map(member)?.iter().filter_map(|(name, node)| match node {
+            Node::List(nodes) => Some((name.as_ref(), structures(nodes))),
+            _ => None,
+        });
+        Some(lists.collect())
     }
 
     /// A map of attribute values (Item, Key, ExpressionAttributeValues, ExclusiveStartKey), not read yet.
-    pub fn attributes(&self, _member: &str) -> Option<RawAttributes<'a>> {
-        todo!()
+    pub fn attributes(&self, member: &str) -> Option<RawAttributes<'a>> {
+        match self.get(member)? {
+            Node::Attributes(attributes) => Some(attributes.clone()),
+            _ => None,
+        }
     }
 
     /// A list of such maps (Keys of BatchGetItem).
-    pub fn attributes_list(&self, _member: &str) -> Option<Vec<RawAttributes<'a>>> {
-        todo!()
+    pub fn attributes_list(&self, member: &str) -> Option<Vec<RawAttributes<'a>>> {
+        let maps = self.list(member)?.iter().filter_map(|node| match node {
+            Node::Attributes(attributes) => Some(attributes.clone()),
+            _ => None,
+        });
+        Some(maps.collect())
     }
 
-    pub fn value(&self, _member: &str) -> Option<RawValue<'a>> {
-        todo!()
+    pub fn value(&self, member: &str) -> Option<RawValue<'a>> {
+        match self.get(member)? {
+            Node::Value(value) => Some(value.clone()),
+            _ => None,
+        }
     }
+
+    /// A list of attribute values (AttributeValueList).
+    pub fn values(&self, member: &str) -> Option<Vec<RawValue<'a>>> {
+        let values = self.list(member)?.iter().filter_map(|node| match node {
+            Node::Value(value) => Some(value.clone()),
+            _ => None,
+        });
+        Some(values.collect())
+    }
+
+    fn list(&self, member: &str) -> Option<&[Node<'a>]> {
+        match self.get(member)? {
+            Node::List(nodes) => Some(nodes),
+            _ => None,
+        }
+    }
+
+    fn map(&self, member: &str) -> Option<&[(Cow<'a, str>, Node<'a>)]> {
+        match self.get(member)? {
+            Node::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+}
+
+fn structures<'a>(nodes: &[Node<'a>]) -> Vec<Fields<'a>> {
+    let fields = nodes.iter().filter_map(|node| match node {
+        Node::Structure(fields) => Some(fields.clone()),
+        _ => None,
+    });
+    fields.collect()
+}
+
+/// Where a container stands; the texts for a scalar in its place differ.
+#[derive(Clone, Copy)]
+enum Place {
+    Member,
+    /// Of a list or a map.
+    Element,
+}
+
+struct Decoder {
+    coerced: bool,
+    /// Lists and maps around the attribute value at hand.
+    levels: usize,
+}
+
+/// Values below are judged, and their levels counted, but not kept: a value of so many levels is refused without
+/// a look at its content (`values`). It bounds the recursion, here and wherever values are read.
+const KEPT_LEVELS: usize = 64;
+
+impl Decoder {
+    fn structure<'a>(
+        &mut self,
+        shape: &'static Shape,
+        entries: Entries<'a>,
+    ) -> Result<Fields<'a>, ShapeFault> {
+        let mut known: Vec<(&'static Member, Json<'a>)> =
+            Vec::with_capacity(entries.len().min(shape.members.len()));
+        for (name, json) in entries {
+            let Some(member) = shape.members.iter().find(|member| member.name == name) else {
+                continue;
+            };
+            known.retain(|(earlier, _)| earlier.name != member.name);
+            known.push((member, json));
+        }
+        known.retain(|(_, json)| *json != Json::Null);
+
+        let mut members: Vec<(usize, &'static str, Node<'a>)> = Vec::with_capacity(known.len());
+        let (containers, scalars): (Vec<_>, Vec<_>) = known
+            .into_iter()
+            .enumerate()
+            .partition(|(_, (member, _))| member.kind.is_container());
+        for (place, (member, json)) in containers.into_iter().chain(scalars) {
+            let node = self.node(&member.kind, member.name, json, Place::Member)?;
+            members.push((place, member.name, node));
+        }
+        members.sort_unstable_by_key(|(place, ..)| *place);
+        Ok(Fields {
+            members: members.into_iter().map(|(_, name, node)| (name, node)).collect(),
+        })
+    }
+
+    fn node<'a>(
+        &mut self,
+        kind: &'static Type,
+        name: &str,
+        json: Json<'a>,
+        place: Place,
+    ) -> Result<Node<'a>, ShapeFault> {
+        match (kind, json) {
+            (Type::String, json) => Ok(Node::String(string(json)?)),
+            (Type::Boolean, json) => self.boolean(name, json),
+            (Type::Integer, Json::Number(text)) => Ok(Node::Integer(self.integer(
+                text,
+                i32::MIN.into(),
+                i32::MAX.into(),
+            ))),
+            (Type::Integer, json) => Err(not_scalar(&json, "Integer")),
+            (Type::Long, Json::Number(text)) => Ok(Node::Integer(self.integer(text, i64::MIN, i64::MAX))),
+            (Type::Long, json) => Err(not_scalar(&json, "Long")),
+            (Type::AttributeValue, Json::Object(entries)) => Ok(Node::Value(self.value(entries)?)),
+            (Type::Structure(shape), Json::Object(entries)) => {
+                Ok(Node::Structure(self.structure(shape, entries)?))
+            }
+            (Type::List(_), Json::Object(_)) => Err(ShapeFault::StructureStart),
+            (Type::List(element), Json::Array(elements)) => self.list(element, name, elements),
+            (Type::Map(Type::AttributeValue), Json::Object(entries)) => {
+                Ok(Node::Attributes(RawAttributes::new(self.values(entries)?.0)))
+            }
+            (Type::Map(element), Json::Object(entries)) => {
+                let mut map = Vec::with_capacity(entries.len());
+                for (key, json) in last_of_each(entries) {
+                    map.push((key, self.node(element, name, json, Place::Element)?));
+                }
+                Ok(Node::Map(map))
+            }
+            (kind, Json::Array(_)) => Err(ShapeFault::Collection(kind.java_type())),
+            (kind, _) => Err(kind.scalar_instead(place)),
+        }
+    }
+
+    fn list<'a>(
+        &mut self,
+        element: &'static Type,
+        name: &str,
+        elements: Vec<Json<'a>>,
+    ) -> Result<Node<'a>, ShapeFault> {
+        let mut list = Vec::with_capacity(elements.len());
+        for json in elements {
+            let json = match json {
+                // An element cannot be absent; what can be empty is.
+                Json::Null if element.is_container() => element.empty(),
+                Json::Null => continue,
+                json => json,
+            };
+            list.push(self.node(element, name, json, Place::Element)?);
+        }
+        Ok(Node::List(list))
+    }
+
+    fn boolean<'a>(&mut self, name: &str, json: Json<'a>) -> Result<Node<'a>, ShapeFault> {
+        match json {
+            Json::Bool(value) => Ok(Node::Boolean(value)),
+            Json::String(text) => {
+                self.coerced |= name == "Exists";
+                boolean_of(&text)
+                    .map(Node::Boolean)
+                    .ok_or(ShapeFault::ParserToken)
+            }
+            json => Err(not_scalar(&json, "Boolean")),
+        }
+    }
+
+    /// Saturates and truncates; a value changed so puts the request on the old layer.
+    fn integer(&mut self, text: &str, min: i64, max: i64) -> i64 {
+        let value = match text.parse::<i64>() {
+            Ok(value) => Some(value),
+            Err(_) if !is_decimal(text) => None,
+            Err(_) => {
+                // Numbers written with a fraction or an exponent; `as` saturates and truncates toward zero.
+                let value = text.parse::<f64>().unwrap_or(0.0);
+                self.coerced |= value.fract() != 0.0 || value.abs() >= 9_223_372_036_854_775_808.0;
+                Some(value as i64)
+            }
+        };
+        let value = value.unwrap_or_else(|| {
+            self.coerced = true;
+            if text.starts_with('-') { i64::MIN } else { i64::MAX }
+        });
+        self.coerced |= value < min || value > max;
+        value.clamp(min, max)
+    }
+
+    /// A map of attribute values, and how many levels of lists and maps are in the deepest.
+    fn values<'a>(&mut self, entries: Entries<'a>) -> Result<(RawEntries<'a>, usize), ShapeFault> {
+        let mut values = Vec::with_capacity(entries.len());
+        let mut levels = 0;
+        for (name, json) in last_of_each(entries) {
+            let value = self.element_value(json)?;
+            levels = levels.max(1 + value.levels);
+            values.push((name, value));
+        }
+        Ok((values, levels))
+    }
+
+    /// An attribute value within a list or a map.
+    fn element_value<'a>(&mut self, json: Json<'a>) -> Result<RawValue<'a>, ShapeFault> {
+        if self.levels > KEPT_LEVELS {
+            return self.deep_value(json);
+        }
+        self.levels += 1;
+        let value = match element_entries(json)? {
+            Some(entries) => self.value(entries),
+            None => Ok(RawValue::EMPTY),
+        };
+        self.levels -= 1;
+        value
+    }
+
+    /// Judges a value of any depth without recursion; what is left of it is how many levels it has.
+    fn deep_value<'a>(&mut self, json: Json<'_>) -> Result<RawValue<'a>, ShapeFault> {
+        let mut deepest = 0;
+        let mut open = vec![(json, 0)];
+        while let Some((json, levels)) = open.pop() {
+            deepest = deepest.max(levels);
+            let mut contents = 0;
+            for (name, json) in last_of_each(element_entries(json)?.unwrap_or_default()) {
+                match (name.as_ref(), json) {
+                    ("L", Json::Array(elements)) => {
+                        contents += 1;
+                        open.extend(elements.into_iter().rev().map(|json| (json, levels + 1)));
+                    }
+                    ("M", Json::Object(entries)) => {
+                        contents += 1;
+                        let entries = last_of_each(entries).into_iter().rev();
+                        open.extend(entries.map(|(_, json)| (json, levels + 1)));
+                    }
+                    (name, json) => contents += usize::from(self.content(name, json, &mut 0)?.is_some()),
+                }
+            }
+            self.coerced |= contents > 1;
+        }
+        Ok(RawValue {
+            levels: deepest,
+            ..RawValue::EMPTY
+        })
+    }
+
+    fn value<'a>(&mut self, mut entries: Entries<'a>) -> Result<RawValue<'a>, ShapeFault> {
+        let mut value = RawValue::EMPTY;
+        if entries.len() == 1
+            && let Some((name, json)) = entries.pop()
+        {
+            // Nearly every value: no order and no duplicates to mind.
+            if let Some(content) = self.content(&name, json, &mut value.levels)? {
+                value.first = Some(content);
+            }
+            return Ok(value);
+        }
+        let mut entries = last_of_each(entries);
+        entries.retain(|(_, json)| *json != Json::Null);
+        let mut contents = Vec::with_capacity(entries.len());
+        let (containers, scalars): (Vec<_>, Vec<_>) = entries
+            .into_iter()
+            .enumerate()
+            .partition(|(_, (name, _))| matches!(name.as_ref(), "SS" | "NS" | "BS" | "L" | "M"));
+        for (place, (name, json)) in containers.into_iter().chain(scalars) {
+            let mut levels = 0;
+            if let Some(content) = self.content(&name, json, &mut levels)? {
+                contents.push((place, content));
+            }
+            value.levels = value.levels.max(levels);
+        }
+        contents.sort_unstable_by_key(|(place, _)| *place);
+        let mut contents = contents.into_iter().map(|(_, content)| content);
+        value.first = contents.next();
+        value.more = contents.collect();
+        self.coerced |= !value.more.is_empty();
+        Ok(value)
+    }
+
+    /// One member of an attribute value; `None` for null and for what the service does not know.
+    fn content<'a>(
+        &mut self,
+        name: &str,
+        json: Json<'a>,
+        levels: &mut usize,
+    ) -> Result<Option<Content<'a>>, ShapeFault> {
+        if json == Json::Null {
+            return Ok(None);
+        }
+        let content = match (name, json) {
+            ("S", json) => Content::S(string(json)?),
+            ("N", json) => Content::N(string(json)?),
+            ("B", json) => Content::B(blob(json)?),
+            ("BOOL", json) => Content::Bool(self.flag(json)?),
+            ("NULL", json) => Content::Null(self.flag(json)?),
+            ("SS", json) => Content::Ss(set(json, string)?),
+            ("NS", json) => Content::Ns(set(json, string)?),
+            ("BS", json) => Content::Bs(set(json, blob)?),
+            ("L", Json::Array(elements)) => {
+                let mut values = Vec::with_capacity(elements.len());
+                for json in elements {
+                    let value = self.element_value(json)?;
+                    *levels = (*levels).max(1 + value.levels);
+                    values.push(value);
+                }
+                Content::L(values)
+            }
+            ("L", Json::Object(_)) => return Err(ShapeFault::StructureStart),
+            ("M", Json::Object(entries)) => {
+                let (values, deepest) = self.values(entries)?;
+                *levels = deepest;
+                Content::M(values)
+            }
+            ("M", Json::Array(_)) => {
+                return Err(ShapeFault::Collection(
+                    Type::Map(&Type::AttributeValue).java_type(),
+                ));
+            }
+            ("L" | "M", _) => return Err(ShapeFault::FieldType),
+            _ => return Ok(None),
+        };
+        Ok(Some(content))
+    }
+
+    fn flag(&mut self, json: Json<'_>) -> Result<Flag, ShapeFault> {
+        match json {
+            Json::Bool(value) => Ok(Flag {
+                value: Some(value),
+                from_string: false,
+            }),
+            Json::String(text) => {
+                self.coerced = true;
+                // One that means nothing is refused where the value is read.
+                Ok(Flag {
+                    value: boolean_of(&text),
+                    from_string: true,
+                })
+            }
+            // Here, unlike at a member of the request, without a text.
+            Json::Array(_) => Err(ShapeFault::Bare),
+            json => Err(not_scalar(&json, "Boolean")),
+        }
+    }
+}
+
+impl Type {
+    fn is_container(&self) -> bool {
+        matches!(
+            self,
+            Self::AttributeValue | Self::Structure(_) | Self::List(_) | Self::Map(_)
+        )
+    }
+
+    fn empty(&self) -> Json<'static> {
+        match self {
+            Self::List(_) => Json::Array(Vec::new()),
+            _ => Json::Object(Vec::new()),
+        }
+    }
+
+    /// As the service prints it after `Unrecognized collection type `.
+    fn java_type(&self) -> String {
+        match self {
+            Self::List(_) | Self::Map(_) => self.java_name(),
+            _ => format!("class {}", self.java_name()),
+        }
+    }
+
+    fn java_name(&self) -> String {
+        match self {
+            Self::String => "java.lang.String".into(),
+            Self::Boolean => "java.lang.Boolean".into(),
+            Self::Integer => "java.lang.Integer".into(),
+            Self::Long => "java.lang.Long".into(),
+            Self::AttributeValue => "com.amazonaws.dynamodb.v20120810.AttributeValue".into(),
+            Self::Structure(shape) => format!("com.amazonaws.dynamodb.v20120810.{}", shape.name),
+            Self::List(element) => format!("java.util.List<{}>", element.java_name()),
+            Self::Map(element) => format!("java.util.Map<java.lang.String, {}>", element.java_name()),
+        }
+    }
+
+    /// A scalar stands where this container belongs.
+    fn scalar_instead(&self, place: Place) -> ShapeFault {
+        match (place, self) {
+            (Place::Member, _) => ShapeFault::FieldType,
+            (Place::Element, Self::List(_) | Self::Map(_)) => ShapeFault::ParameterizedType,
+            (Place::Element, _) => ShapeFault::PayloadValue,
+        }
+    }
+}
+
+/// The members of an attribute value within a list or a map; `None` for null.
+fn element_entries<'a>(json: Json<'a>) -> Result<Option<Entries<'a>>, ShapeFault> {
+    match json {
+        Json::Object(entries) => Ok(Some(entries)),
+        Json::Null => Ok(None),
+        Json::Array(_) => Err(ShapeFault::Collection(Type::AttributeValue.java_type())),
+        _ => Err(ShapeFault::PayloadValue),
+    }
+}
+
+fn string(json: Json<'_>) -> Result<Cow<'_, str>, ShapeFault> {
+    match json {
+        Json::String(text) => Ok(text),
+        json => Err(not_scalar(&json, "String")),
+    }
+}
+
+fn blob(json: Json<'_>) -> Result<Vec<u8>, ShapeFault> {
+    match json {
+        Json::String(text) if text.len() % 4 != 0 => Err(ShapeFault::Base64Length(text.len())),
+        Json::String(text) => STANDARD
+            .decode(text.as_bytes())
+            .map_err(|_| ShapeFault::Base64Character),
+        Json::Array(_) => Err(ShapeFault::Collection("class java.nio.ByteBuffer".into())),
+        Json::Object(_) => Err(ShapeFault::StructureStart),
+        _ => Err(ShapeFault::NotBase64),
+    }
+}
+
+/// A null member of a set is kept: it has its own fault.
+fn set<'a, T>(
+    json: Json<'a>,
+    member: impl Fn(Json<'a>) -> Result<T, ShapeFault>,
+) -> Result<Vec<Option<T>>, ShapeFault> {
+    match json {
+        Json::Array(elements) => elements
+            .into_iter()
+            .map(|json| match json {
+                Json::Null => Ok(None),
+                json => member(json).map(Some),
+            })
+            .collect(),
+        Json::Object(_) => Err(ShapeFault::StructureStart),
+        _ => Err(ShapeFault::FieldType),
+    }
+}
+
+/// Another JSON value stands where a scalar of Java's `class` belongs.
+fn not_scalar(json: &Json<'_>, class: &'static str) -> ShapeFault {
+    let token = match json {
+        Json::Array(_) => return ShapeFault::Collection(format!("class java.lang.{class}")),
+        Json::Object(_) => return ShapeFault::StructureStart,
+        Json::Null => return ShapeFault::Bare,
+        Json::String(_) => "STRING_VALUE",
+        Json::Number(text) if is_decimal(text) => "DECIMAL_VALUE",
+        Json::Number(_) => "NUMBER_VALUE",
+        Json::Bool(true) => "TRUE_VALUE",
+        Json::Bool(false) => "FALSE_VALUE",
+    };
+    ShapeFault::Token { token, class }
+}
+
+fn is_decimal(number: &str) -> bool {
+    number.contains(['.', 'e', 'E'])
+}
+
+fn boolean_of(text: &str) -> Option<bool> {
+    const TRUE: [&str; 5] = ["true", "t", "yes", "y", "1"];
+    const FALSE: [&str; 5] = ["false", "f", "no", "n", "0"];
+    if TRUE.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        Some(true)
+    } else if FALSE.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Of members with one name the last, at its place. A map's null entries are absent.
+fn last_of_each<'a>(mut entries: Entries<'a>) -> Entries<'a> {
+    if has_duplicates(&entries) {
+        let mut keep = vec![false; entries.len()];
+        let mut seen = HashSet::with_capacity(entries.len());
+        for (place, (name, _)) in entries.iter().enumerate().rev() {
+            keep[place] = seen.insert(name.as_ref());
+        }
+        let mut keep = keep.into_iter();
+        entries.retain(|_| keep.next().unwrap_or(true));
+    }
+    entries.retain(|(_, json)| *json != Json::Null);
+    entries
+}
+
+fn has_duplicates(entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+    if entries.len() <= 8 {
+        return entries
+            .iter()
+            .enumerate()
+            .any(|(place, (name, _))| entries[..place].iter().any(|(n, _)| n == name));
+    }
+    let mut seen = HashSet::with_capacity(entries.len());
+    entries.iter().any(|(name, _)| !seen.insert(name.as_ref()))
 }

@@ -1,7 +1,10 @@
 //! The two layers of the service and the prefix `1 validation error detected: `: the only place that knows it.
 //!                                                                                       behaviour/wire §layers
 
-use crate::{error::Error, operation::Operation};
+use crate::{
+    error::{Error, Family, Fault},
+    operation::Operation,
+};
 
 /// Which of the service's two request layers reads a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +13,69 @@ pub enum Layer {
     Old,
 }
 
-/// The text of an error as the operation answers it.
-pub fn message(_error: &Error, _operation: Operation, _layer: Layer) -> Option<String> {
-    todo!()
+impl Layer {
+    /// What one layer says, and the other.
+    pub fn or_old<T>(self, new: T, old: T) -> T {
+        match self {
+            Layer::New => new,
+            Layer::Old => old,
+        }
+    }
+
+    /// An operation's own layer; `newest` is the switch: `Old` puts every operation there.
+    pub fn of(operation: Operation, newest: Layer) -> Layer {
+        use Operation::*;
+        match operation {
+            PutItem | UpdateItem | DeleteItem | GetItem | BatchGetItem | Query | Scan => newest,
+            _ => Layer::Old,
+        }
+    }
+}
+
+/// The text of an error as the operation answers it; `None` for answers without one. `layer` is the operation's
+/// own ([`Layer::of`]), not the one a coerced request was read on: its faults know that themselves, and what is
+/// said of expressions stays the same.
+pub fn message(error: &Error, operation: Operation, layer: Layer) -> Option<String> {
+    let (family, text) = match &error.fault {
+        Fault::Shape(fault) => return fault.text(),
+        Fault::Member(fault) => {
+            let text = fault.text();
+            return Some(match (fault.family(), fault.faults.len()) {
+                (Family::Bare, _) => text,
+                (_, 1) => format!("1 validation error detected: {text}"),
+                (_, count) => format!("{count} validation errors detected: {text}"),
+            });
+        }
+        Fault::Value(fault) => (fault.family(), fault.text()),
+        Fault::Placeholder(fault) => (fault.family(), fault.text()),
+        Fault::Parameter(fault) => (fault.family(), fault.text()),
+        Fault::Expression(fault) => (fault.family(), fault.text()),
+        Fault::Update(fault) => (fault.family(), fault.text()),
+        Fault::Key(fault) => (fault.family(), fault.text()),
+        Fault::Table(fault) => (fault.family(), fault.text()),
+        Fault::ConditionFailed => (Family::Bare, "The conditional request failed".into()),
+        Fault::Conflict => (Family::Bare, "Transaction is ongoing for the item".into()),
+        Fault::NotServed(member) => (Family::Bare, format!("{member} is not supported by this server")),
+        Fault::Internal(_) => (Family::Bare, "Internal server error".into()),
+    };
+    Some(if has_prefix(family, operation, layer) {
+        format!("1 validation error detected: {text}")
+    } else {
+        text
+    })
+}
+
+fn has_prefix(family: Family, operation: Operation, layer: Layer) -> bool {
+    use Operation::{DeleteItem, PutItem, Query, Scan, UpdateItem};
+    match family {
+        Family::Constraint => true,
+        Family::Request | Family::Value => {
+            layer == Layer::New && matches!(operation, PutItem | UpdateItem | DeleteItem)
+        }
+        Family::Select => match operation {
+            Query | Scan => layer == Layer::New,
+            _ => false,
+        },
+        Family::Bare => false,
+    }
 }

@@ -6,11 +6,18 @@ mod fault;
 pub mod json;
 mod layer;
 mod members;
+mod placeholders;
+mod table_name;
 mod values;
 
-pub use decode::{Fields, Member, Shape, Type, decode};
-pub use envelope::{Answer, answer_error};
-pub use fault::{MemberFault, Position, ShapeFault, ValueFault, ValueProblem};
+pub use decode::{Fields, Member, RequestBody, Shape, Type, decode};
+pub use envelope::{Answer, Object, answer_error, error_body, write_double};
+pub use fault::{MemberFault, Position, SetType, ShapeFault, ValueFault, ValueProblem};
 pub use layer::{Layer, message};
-pub use members::{Constraint, Members};
-pub use values::{RawAttributes, RawValue, ReadAttributes};
+pub use members::{Constraint, Members, enums};
+pub use placeholders::{Map, PlaceholderFault, PlaceholderNames, check_unused, placeholders};
+pub use table_name::{NameFault, table_name, table_of_key};
+pub use values::{RawAttributes, RawValue, ReadAttributes, ReadValue, check_name};
+
+#[cfg(test)]
+mod tests;

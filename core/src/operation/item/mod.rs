@@ -1,1 +1,265 @@
-//! (module)
+//! The operations on one item, and the steps that they share.                     behaviour/operations §check-order
+
+pub mod delete_item;
+pub mod get_item;
+pub mod put_item;
+pub mod update_item;
+
+use std::sync::Arc;
+
+use crate::{
+    error::{Error, Fault},
+    expression::{Condition, Kind, Placeholders},
+    item::{Attributes, Item},
+    table::{IndexScope, Table, TableName},
+    wire::{
+        self, Fields, Layer, Member, PlaceholderNames, Position, RawAttributes, ReadAttributes, Shape, Type,
+        check_unused, placeholders,
+    },
+    write::{Arms, ReturnConsumedCapacity, ReturnValues},
+};
+
+use super::{Context, Operation, ParameterFault};
+
+/// The shapes of the legacy parameters, whose JSON types are judged like all others.
+pub const EXPECTED: Type = Type::Map(&Type::Structure(&EXPECTED_VALUE));
+pub const ATTRIBUTE_UPDATES: Type = Type::Map(&Type::Structure(&ATTRIBUTE_VALUE_UPDATE));
+
+static EXPECTED_VALUE: Shape = Shape {
+    name: "ExpectedAttributeValue",
+    members: &[
+        Member::new("Value", Type::AttributeValue),
+        Member::new("Exists", Type::Boolean),
+        Member::new("ComparisonOperator", Type::String),
+        Member::new("AttributeValueList", Type::List(&Type::AttributeValue)),
+    ],
+};
+
+static ATTRIBUTE_VALUE_UPDATE: Shape = Shape {
+    name: "AttributeValueUpdate",
+    members: &[
+        Member::new("Value", Type::AttributeValue),
+        Member::new("Action", Type::String),
+    ],
+};
+
+/// How a request is read: the layer it is read on (the old one where it was coerced) and the operation's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    pub operation: Operation,
+    pub layer: Layer,
+    pub own_layer: Layer,
+}
+
+impl Reading {
+    pub fn new(operation: Operation, layer: Layer, context: &Context) -> Self {
+        Reading {
+            operation,
+            layer,
+            own_layer: Layer::of(operation, context.layer),
+        }
+    }
+
+    pub fn read(&self, raw: &RawAttributes<'_>, position: Position) -> Result<ReadAttributes, Error> {
+        raw.read(position, self.operation, self.layer)
+    }
+}
+
+/// The values of a request, read in the order in which they stand, wherever that is.
+#[derive(Debug, Default)]
+pub struct Values {
+    pub names: Option<PlaceholderNames>,
+    /// `Item` or `Key`.
+    pub subject: Option<ReadAttributes>,
+    pub expression_values: Option<ReadAttributes>,
+    pub start_key: Option<ReadAttributes>,
+}
+
+impl Values {
+    pub fn read(fields: &Fields<'_>, reading: &Reading) -> Result<Values, Error> {
+        let mut values = Values {
+            names: PlaceholderNames::read(fields)?,
+            ..Values::default()
+        };
+        for member in fields.present() {
+            let (place, position) = match member {
+                "Item" => (&mut values.subject, Position::Item),
+                "Key" => (&mut values.subject, Position::Key),
+                "ExpressionAttributeValues" => {
+                    (&mut values.expression_values, Position::ExpressionAttributeValues)
+                }
+                "ExclusiveStartKey" => (&mut values.start_key, Position::ExclusiveStartKey),
+                _ => continue,
+            };
+            if let Some(raw) = fields.attributes(member) {
+                *place = Some(reading.read(&raw, position)?);
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Legacy parameters beside expressions. Those that stand alone come later, each at its own place.
+pub fn check_mixing(
+    fields: &Fields<'_>,
+    legacy: &[&'static str],
+    expression: &[&'static str],
+) -> Result<(), ParameterFault> {
+    let present = |names: &[&'static str]| -> Vec<&'static str> {
+        names.iter().copied().filter(|name| fields.has(name)).collect()
+    };
+    let (legacy, expression) = (present(legacy), present(expression));
+    if legacy.is_empty() || expression.is_empty() {
+        return Ok(());
+    }
+    Err(ParameterFault::Mixed { legacy, expression })
+}
+
+/// Parameters from before there were expressions: refused, never accepted and dropped.
+pub fn refuse_legacy(fields: &Fields<'_>, legacy: &[&'static str]) -> Result<(), Fault> {
+    match legacy.iter().find(|name| fields.has(name)) {
+        Some(name) => Err(Fault::NotServed(name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a request has expressions that the two maps can be used in.
+#[derive(Clone, Copy, Debug)]
+pub struct Uses {
+    pub names: bool,
+    pub values: bool,
+}
+
+impl Uses {
+    pub fn both(has_expression: bool) -> Self {
+        Uses {
+            names: has_expression,
+            values: has_expression,
+        }
+    }
+}
+
+/// The two maps of a request: each needs an expression to be used in.
+pub fn read_placeholders(
+    names: Option<PlaceholderNames>,
+    values: Option<ReadAttributes>,
+    uses: Uses,
+    suffix: &'static str,
+) -> Result<Placeholders, Error> {
+    if !uses.names && names.is_some() {
+        return Err(ParameterFault::NamesWithoutExpression.into());
+    }
+    if !uses.values && values.is_some() {
+        return Err(ParameterFault::ValuesWithoutExpression { suffix }.into());
+    }
+    placeholders(names, values)
+}
+
+/// What a conditional write of one item carries besides the item.
+#[derive(Debug)]
+struct Write {
+    table: TableName,
+    /// TableName as the caller sent it, which answers echo.
+    sent_name: String,
+    return_values: ReturnValues,
+    capacity: ReturnConsumedCapacity,
+    collection_metrics: bool,
+    item_on_failure: bool,
+    condition: Option<Condition>,
+}
+
+impl Write {
+    fn new(fields: &Fields<'_>, table: TableName) -> Write {
+        Write {
+            table,
+            sent_name: fields.string("TableName").unwrap_or_default().to_owned(),
+            return_values: ReturnValues::parse(fields.string("ReturnValues")).unwrap_or_default(),
+            capacity: ReturnConsumedCapacity::parse(fields.string("ReturnConsumedCapacity")),
+            collection_metrics: fields.string("ReturnItemCollectionMetrics") == Some("SIZE"),
+            item_on_failure: fields.string("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD"),
+            condition: None,
+        }
+    }
+
+    /// Parses ConditionExpression, where there is one.
+    fn read_condition(&mut self, fields: &Fields<'_>, placeholders: &Placeholders) -> Result<(), Error> {
+        if let Some(text) = fields.string("ConditionExpression") {
+            self.condition = Some(Condition::parse(Kind::Condition, text, placeholders, false)?);
+        }
+        Ok(())
+    }
+
+    fn check_condition(&self, stored: Option<&Item>) -> Result<(), Error> {
+        match &self.condition {
+            Some(condition) if !condition.holds(stored) => Err(Error {
+                item: stored.filter(|_| self.item_on_failure).cloned(),
+                ..Fault::ConditionFailed.into()
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The body of a success.
+    fn answer(
+        &self,
+        table: &Table,
+        attributes: Option<&Returned<'_>>,
+        key: &Attributes,
+        arms: &Arms,
+    ) -> String {
+        wire::Object::body(|body| {
+            match attributes {
+                Some(Returned::Item(item)) => body.item("Attributes", item),
+                Some(Returned::Part(attributes)) if !attributes.is_empty() => {
+                    body.attributes("Attributes", attributes)
+                }
+                _ => {}
+            }
+            if self.capacity.wanted() {
+                body.member("ConsumedCapacity", |out| {
+                    arms.write(self.capacity, &self.sent_name, table, out)
+                });
+            }
+            if self.collection_metrics {
+                write_collection_metrics(table, key, body);
+            }
+        })
+    }
+}
+
+/// What `ReturnValues` asks for, where there is something.
+enum Returned<'a> {
+    Item(&'a Item),
+    Part(Attributes),
+}
+
+/// ItemCollectionMetrics: only tables with an LSI have item collections.
+fn write_collection_metrics(table: &Table, key: &Attributes, body: &mut wire::Object<'_>) {
+    if !table.indexes.iter().any(|index| index.scope == IndexScope::Local) {
+        return;
+    }
+    let Some(hash) = key.get(&table.hash.name) else {
+        return;
+    };
+    body.object("ItemCollectionMetrics", |metrics| {
+        metrics.object("ItemCollectionKey", |key| key.value(&table.hash.name, hash));
+        metrics.array("SizeEstimateRangeGB", [0.0, 1.0], wire::write_double);
+    });
+}
+
+/// An answer of a decision: the body, or the fault.
+type Answered = Result<String, Error>;
+
+/// Runs a planned write.
+async fn write<S, P>(store: &S, name: &TableName, plan: P) -> Answered
+where
+    S: crate::store::Store,
+    P: Fn(&Arc<Table>) -> Result<crate::write::Unit<Answered>, Error> + Send + Sync,
+{
+    crate::engine::write(store, name, plan).await?
+}
+
+/// The stage of unused placeholders.
+pub fn finish_placeholders(placeholders: &Placeholders) -> Result<(), Error> {
+    Ok(check_unused(placeholders)?)
+}

@@ -1,0 +1,95 @@
+//! Update expressions: parsed, checked, applied.                                      behaviour/updates §updates
+//!
+//! `syntax` reads the text, `bind` puts names and values in and checks what comes of it (`ast`); then `charge` and `keys` judge
+//! the statement, and `apply` makes the new item.
+
+mod apply;
+mod ast;
+mod bind;
+mod charge;
+mod keys;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    error::Error,
+    item::{Attributes, Item},
+    operation::KeyFault,
+    table::Table,
+};
+
+use super::{
+    Body, ExpressionFault, Kind, Placeholders, Projection,
+    cache::Cache,
+    lexer::check_length,
+    tree::{self, Trees},
+};
+use apply::Old;
+use ast::{Action, Verb};
+
+/// An update that has passed every static check; owns its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// In text order.
+    actions: Vec<Action>,
+    /// The targets, merged; at each end the place of its action.
+    trees: Trees<usize>,
+}
+
+thread_local! {
+    static WRITTEN: Cache<syntax::Written> = Cache::new();
+}
+
+impl Update {
+    pub fn parse(text: &str, placeholders: &Placeholders) -> Result<Update, ExpressionFault> {
+        let parse = || -> Result<Update, Body> {
+            check_length(text, false)?;
+            let written = WRITTEN.with(|cache| cache.get_or_parse(text, syntax::parse))?;
+            let actions = bind::bind(&written, placeholders)?;
+            let targets = actions.iter().map(|action| &action.target);
+            let trees = tree::merge(targets.enumerate().map(|(place, target)| (target, place)));
+            Ok(Update { actions, trees })
+        };
+        parse().map_err(|body| body.of(Kind::Update))
+    }
+
+    /// What the request is charged with by its statement alone, in bytes.
+    pub fn charge(&self) -> usize {
+        charge::of_statement(&self.actions)
+    }
+
+    /// The statement against the table's keys and index keys: targets that are keys, supplied values of the wrong type,
+    /// paths into keys, then supplied values that are empty or too long.
+    pub fn check_keys(&self, table: &Table) -> Result<(), KeyFault> {
+        keys::check_statement(self, table)
+    }
+
+    /// The item after the update. `old` is what is stored, `key` the request's key attributes, which stand in for an absent
+    /// item. `None`: nothing was stored and nothing was added, so nothing is created. Index keys that the update computed
+    /// are checked here, and nesting; the finished item's size is the caller's to check.
+    pub fn apply(&self, table: &Table, old: Option<&Item>, key: &Attributes) -> Result<Option<Item>, Error> {
+        let mut before = Old::new(old, key, &self.actions);
+        let changes = apply::changes(self, &mut before)?;
+        keys::check_result(table, &before, &changes)?;
+        if let Some(old) = old {
+            return Ok(Some(old.with(&changes)));
+        }
+        let takes_away = |action: &Action| matches!(action.verb, Verb::Remove | Verb::Delete(_));
+        if self.actions.iter().all(takes_away) {
+            return Ok(None);
+        }
+        let mut item = key.clone();
+        item.extend(
+            changes
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        Ok(Some(Item::encode(&item)))
+    }
+
+    /// The target paths, for UPDATED_OLD and UPDATED_NEW: what a projection of them shows of the item before and after.
+    pub fn targets(&self) -> Projection {
+        Projection::of_paths(self.actions.iter().map(|action| action.target.clone()).collect())
+    }
+}

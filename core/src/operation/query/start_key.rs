@@ -1,0 +1,122 @@
+//! ExclusiveStartKey and LastEvaluatedKey: places in the order of a table or index.
+//!                                                                            behaviour/operations §start-keys
+
+use crate::{
+    error::Error,
+    expression::Selection,
+    item::{AttributeValue, Attributes, Item, encode_hash, encode_scalar, hash_bucket, stored_hash},
+    operation::{KeyFault, keys},
+    store::Position,
+};
+
+use super::source::Source;
+
+/// A start key that has the shape of its source's keys.
+#[derive(Debug)]
+pub struct StartKey {
+    pub position: Position,
+    hash: Vec<AttributeValue>,
+}
+
+impl StartKey {
+    /// `name_index`: a wrong type names an index, as Scan does on tables that have any.
+    pub fn new(key: &Attributes, source: &Source<'_>, name_index: bool) -> Result<StartKey, KeyFault> {
+        let attributes = source.start_key_attributes();
+        if key.len() != attributes.len()
+            || !attributes
+                .iter()
+                .all(|attribute| key.contains_key(&attribute.name))
+        {
+            return Err(KeyFault::StartKey);
+        }
+        for attribute in attributes {
+            let Some(actual) = key.get(&attribute.name).map(AttributeValue::kind) else {
+                continue;
+            };
+            let expected = attribute.kind.value_type();
+            if actual == expected {
+                continue;
+            }
+            let first = || {
+                let global = source.table.global_indexes().next();
+                global.or_else(|| source.table.local_indexes().next())
+            };
+            return Err(match source.index.or_else(first) {
+                Some(index) if name_index => KeyFault::IndexType {
+                    attribute: attribute.name.clone(),
+                    expected,
+                    actual,
+                    index: index.name.clone(),
+                },
+                _ => KeyFault::StartKey,
+            });
+        }
+        let base = keys::key_of_item(source.table, key, keys::KeyTexts::Schema)?;
+        let hash: Vec<AttributeValue> = source
+            .hash()
+            .iter()
+            .filter_map(|k| key.get(&k.name))
+            .cloned()
+            .collect();
+        let position = match source.index {
+            None => Position {
+                bucket: base.bucket,
+                hash: base.pk,
+                rest: vec![base.sk],
+            },
+            Some(_) => {
+                let encoded = encode_hash(&hash);
+                let ranges = source
+                    .range()
+                    .iter()
+                    .filter_map(|k| key.get(&k.name))
+                    .map(encoded_scalar);
+                let rest = ranges.chain([base.pk, base.sk]).collect();
+                Position {
+                    bucket: hash_bucket(&encoded),
+                    hash: stored_hash(encoded),
+                    rest,
+                }
+            }
+        };
+        Ok(StartKey { position, hash })
+    }
+
+    /// Whether a query with this selection could have ended there.
+    pub fn check_selection(&self, selection: &Selection, source: &Source<'_>) -> Result<(), KeyFault> {
+        let last = selection.hash.len().saturating_sub(1);
+        let differs = |place: usize| selection.hash.get(place) != self.hash.get(place);
+        if (0..last).any(differs) {
+            return Err(KeyFault::StartKeyRestart);
+        }
+        let has_range_condition = !selection.sort.is_open();
+        if has_range_condition && !selection.sort.contains(&self.position.rest) {
+            return Err(KeyFault::StartKeyRange);
+        }
+        if !differs(last) {
+            return Ok(());
+        }
+        Err(if has_range_condition {
+            KeyFault::StartKeyRestart
+        } else if source.index.is_none() && source.table.range.is_none() {
+            KeyFault::StartKeyExclusive
+        } else {
+            KeyFault::StartKeyOutside
+        })
+    }
+}
+
+fn encoded_scalar(value: &AttributeValue) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    encode_scalar(value, &mut encoded);
+    encoded
+}
+
+/// The key of the last row of a page: the row holds all keys.
+pub fn last_evaluated_key(row: &Item, source: &Source<'_>) -> Result<Attributes, Error> {
+    let attributes = source.start_key_attributes();
+    Ok(attributes
+        .iter()
+        .filter_map(|key| Some((key.name.clone(), row.get(&key.name)?)))
+        .collect())
+}

@@ -1,0 +1,336 @@
+//! What can be wrong with a definition that the request alone shows, in the service's order: the first fault
+//! answers.                                                               behaviour/tables §create-table
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::{Error, Fault},
+    table::{IndexList, KeyRole, MAXIMUM_UNITS, TableFault, Throughput, Units},
+};
+
+use super::request::{
+    BillingMode, CreateTable, IndexRequest, KeyElement, ProjectionType, RequestedProjection,
+};
+
+/// Above it, capacity units are out of bounds whatever the account's quotas.
+const UNITS_BOUND: u64 = 1_000_000_000_000;
+const MAXIMUM_LOCAL_INDEXES: usize = 5;
+const MAXIMUM_GLOBAL_INDEXES: usize = 20;
+/// HASH, and RANGE, attributes of a global index.
+const MAXIMUM_KEY_ATTRIBUTES: usize = 4;
+const MAXIMUM_NON_KEY_ATTRIBUTES: usize = 100;
+
+impl CreateTable {
+    pub(super) fn check(&self, region: &str) -> Result<(), Error> {
+        self.check_throughput()?;
+        self.check_definitions()?;
+        check_simple_key(&self.keys)?;
+        self.check_number_of_definitions()?;
+        self.check_index_lists()?;
+        self.check_every_definition_is_used()?;
+        self.check_indexes()?;
+        self.check_settings()?;
+        self.check_vector_indexes()?;
+        self.check_served()?;
+        self.check_quotas(region)?;
+        Ok(())
+    }
+
+    fn check_throughput(&self) -> Result<(), TableFault> {
+        match (self.billing_mode, self.throughput) {
+            (BillingMode::PayPerRequest, Some(_)) => Err(TableFault::ThroughputOnPayPerRequest),
+            (BillingMode::PayPerRequest, None) => Ok(()),
+            (BillingMode::Provisioned, None) => Err(TableFault::ThroughputMissing),
+            (BillingMode::Provisioned, Some(throughput)) => {
+                for (units, value) in each(throughput) {
+                    if value > UNITS_BOUND {
+                        return Err(TableFault::UnitsOutOfBounds { units, value });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// No attribute twice, and one for each key of the table.
+    fn check_definitions(&self) -> Result<(), TableFault> {
+        let mut names = BTreeSet::new();
+        for (name, _) in &self.definitions {
+            if !names.insert(name) {
+                return Err(TableFault::DefinitionTwice(name.clone()));
+            }
+        }
+        self.check_keys_are_defined(&self.keys)
+    }
+
+    fn check_keys_are_defined(&self, keys: &[KeyElement]) -> Result<(), TableFault> {
+        if keys.len() > self.definitions.len() {
+            return Err(TableFault::TooFewDefinitions);
+        }
+        if keys.iter().any(|key| self.kind(&key.name).is_none()) {
+            return Err(TableFault::NotDefined {
+                keys: names(keys),
+                definitions: self.defined(),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_number_of_definitions(&self) -> Result<(), TableFault> {
+        let no_lists = self.locals.is_none() && self.globals.is_none() && self.vectors.is_none();
+        if no_lists && self.definitions.len() > self.keys.len() {
+            return Err(TableFault::TooManyDefinitions);
+        }
+        Ok(())
+    }
+
+    fn check_index_lists(&self) -> Result<(), TableFault> {
+        if self.locals.as_ref().is_some_and(Vec::is_empty) {
+            return Err(TableFault::EmptyList(IndexList::Local));
+        }
+        if self.globals.as_ref().is_some_and(Vec::is_empty) {
+            return Err(TableFault::EmptyList(IndexList::Global));
+        }
+        if self.locals.is_some() && self.keys.len() < 2 {
+            return Err(TableFault::LocalIndexNeedsTableRange);
+        }
+        if self.vectors.as_ref().is_some_and(Vec::is_empty) {
+            return Err(TableFault::EmptyList(IndexList::Vector));
+        }
+        for index in self.locals().iter().chain(self.globals()) {
+            self.check_keys_are_defined(&index.keys)?;
+        }
+        Ok(())
+    }
+
+    /// Stands before what is wrong with an index itself, so that an over-declared list masks it.
+    fn check_every_definition_is_used(&self) -> Result<(), TableFault> {
+        let mut used = names(&self.keys);
+        for index in self.locals().iter().chain(self.globals()) {
+            used.extend(names(&index.keys));
+        }
+        for vector in self.vectors.iter().flatten() {
+            used.extend(vector.search_attributes.iter().cloned());
+        }
+        match self.definitions.iter().all(|(name, _)| used.contains(name)) {
+            true => Ok(()),
+            false => Err(TableFault::NotUsed {
+                definitions: self.defined(),
+                used,
+            }),
+        }
+    }
+
+    /// Index by index: its key, projection, throughput and name; after each list its count.
+    fn check_indexes(&self) -> Result<(), TableFault> {
+        let mut index_names = BTreeSet::new();
+        for index in self.locals() {
+            self.check_local_key(index)?;
+            check_projection(&index.projection)?;
+            check_name(&mut index_names, index)?;
+        }
+        if self.locals().len() > MAXIMUM_LOCAL_INDEXES {
+            return Err(TableFault::TooManyLocalIndexes);
+        }
+        for index in self.globals() {
+            check_global_key(&index.keys)?;
+            check_projection(&index.projection)?;
+            self.check_index_throughput(index)?;
+            check_name(&mut index_names, index)?;
+        }
+        if self.globals().len() > MAXIMUM_GLOBAL_INDEXES {
+            return Err(TableFault::TooManyGlobalIndexes);
+        }
+        let non_key = |index: &IndexRequest| index.projection.non_key_attributes.as_ref().map_or(0, Vec::len);
+        if self
+            .locals()
+            .iter()
+            .chain(self.globals())
+            .map(non_key)
+            .sum::<usize>()
+            > MAXIMUM_NON_KEY_ATTRIBUTES
+        {
+            return Err(TableFault::TooManyNonKeyAttributes);
+        }
+        Ok(())
+    }
+
+    fn check_local_key(&self, index: &IndexRequest) -> Result<(), TableFault> {
+        check_simple_key(&index.keys)?;
+        if index.keys.len() < 2 {
+            return Err(TableFault::LocalIndexWithoutRange(index.name.clone()));
+        }
+        let (index_hash, table_hash) = (&index.keys[0].name, &self.keys[0].name);
+        if index_hash != table_hash {
+            return Err(TableFault::LocalIndexOtherHash {
+                index: index.name.clone(),
+                index_hash: index_hash.clone(),
+                table_hash: table_hash.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_index_throughput(&self, index: &IndexRequest) -> Result<(), TableFault> {
+        match (self.billing_mode, index.throughput) {
+            (BillingMode::PayPerRequest, Some(_)) => {
+                Err(TableFault::IndexThroughputOnPayPerRequest(index.name.clone()))
+            }
+            (BillingMode::Provisioned, None) => Err(TableFault::IndexThroughputMissing(index.name.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_vector_indexes(&self) -> Result<(), TableFault> {
+        if self.vectors.is_some() && self.billing_mode == BillingMode::Provisioned {
+            return Err(TableFault::VectorOnProvisioned);
+        }
+        let mut index_names: BTreeSet<&String> = self
+            .locals()
+            .iter()
+            .chain(self.globals())
+            .map(|index| &index.name)
+            .collect();
+        for vector in self.vectors.iter().flatten() {
+            if !index_names.insert(&vector.name) {
+                return Err(TableFault::IndexNameTwice(vector.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Members that would change what the table does, and that this server does not serve.
+    fn check_served(&self) -> Result<(), Fault> {
+        let refused = [
+            ("StreamSpecification", self.stream.enabled == Some(true)),
+            ("SSESpecification", self.encryption.requested()),
+            (
+                "OnDemandThroughput",
+                self.on_demand_limits().any(|(_, limits)| limits.named()),
+            ),
+            (
+                "WarmThroughput",
+                self.warm_units().any(|(_, _, units)| units.named()),
+            ),
+            ("Tags", !self.tags.is_empty()),
+            ("VectorIndexes", self.vectors.is_some()),
+            ("ResourcePolicy", self.resource_policy),
+            ("GlobalTableSourceArn", self.global_table_source),
+            ("GlobalTableSettingsReplicationMode", self.global_table_settings),
+        ];
+        match refused.into_iter().find(|(_, asked)| *asked) {
+            Some((member, _)) => Err(Fault::NotServed(member)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_quotas(&self, region: &str) -> Result<(), TableFault> {
+        for (units, value) in self.throughput.into_iter().flat_map(each) {
+            if value > MAXIMUM_UNITS {
+                return Err(TableFault::AboveTableMaximum {
+                    units,
+                    value,
+                    region: region.into(),
+                });
+            }
+        }
+        for index in self.globals() {
+            for (units, value) in index.throughput.into_iter().flat_map(each) {
+                if value > MAXIMUM_UNITS {
+                    let (index, region) = (index.name.clone(), region.into());
+                    return Err(TableFault::AboveIndexMaximum {
+                        index,
+                        units,
+                        value,
+                        region,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn defined(&self) -> Vec<String> {
+        self.definitions.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// The key of a table or of a local index: HASH, and perhaps RANGE.
+fn check_simple_key(keys: &[KeyElement]) -> Result<(), TableFault> {
+    if let [first, second, ..] = keys
+        && first.name == second.name
+    {
+        return Err(TableFault::HashAndRangeSameName);
+    }
+    if keys.first().is_none_or(|key| key.role != KeyRole::Hash) {
+        return Err(TableFault::FirstNotHash);
+    }
+    if keys.get(1).is_some_and(|key| key.role != KeyRole::Range) {
+        return Err(TableFault::SecondNotRange);
+    }
+    Ok(())
+}
+
+/// The key of a global index: one to four HASH, then up to four RANGE attributes.
+fn check_global_key(keys: &[KeyElement]) -> Result<(), TableFault> {
+    if keys.first().is_none_or(|key| key.role != KeyRole::Hash) {
+        return Err(TableFault::FirstNotHash);
+    }
+    let hash = keys.iter().take_while(|key| key.role == KeyRole::Hash).count();
+    let range = keys.len() - hash;
+    if keys.iter().skip(hash).any(|key| key.role == KeyRole::Hash) {
+        return Err(TableFault::HashAfterRange);
+    }
+    if hash > MAXIMUM_KEY_ATTRIBUTES {
+        return Err(TableFault::TooManyHashAttributes);
+    }
+    if range > MAXIMUM_KEY_ATTRIBUTES {
+        return Err(TableFault::TooManyRangeAttributes);
+    }
+    let unique: BTreeSet<&String> = keys.iter().map(|key| &key.name).collect();
+    match unique.len() == keys.len() {
+        true => Ok(()),
+        false if keys.len() == 2 => Err(TableFault::HashAndRangeSameName),
+        false => Err(TableFault::KeyAttributeTwice),
+    }
+}
+
+fn check_projection(projection: &RequestedProjection) -> Result<(), TableFault> {
+    match (projection.kind, &projection.non_key_attributes) {
+        (None, _) => Err(TableFault::NoProjectionType),
+        (Some(ProjectionType::All), Some(_)) => Err(TableFault::NonKeyAttributesWith {
+            projection_type: "ALL",
+        }),
+        (Some(ProjectionType::KeysOnly), Some(_)) => Err(TableFault::NonKeyAttributesWith {
+            projection_type: "KEYS_ONLY",
+        }),
+        (Some(ProjectionType::Include), None) => Err(TableFault::NonKeyAttributesMissing),
+        (Some(_), None) => Ok(()),
+        (Some(ProjectionType::Include), Some(attributes)) => {
+            let mut seen = BTreeSet::new();
+            match attributes.iter().find(|attribute| !seen.insert(*attribute)) {
+                Some(twice) => Err(TableFault::NonKeyAttributeTwice(twice.clone())),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn check_name<'a>(taken: &mut BTreeSet<&'a String>, index: &'a IndexRequest) -> Result<(), TableFault> {
+    match taken.insert(&index.name) {
+        true => Ok(()),
+        false => Err(TableFault::IndexNameTwice(index.name.clone())),
+    }
+}
+
+fn names(keys: &[KeyElement]) -> Vec<String> {
+    keys.iter().map(|key| key.name.clone()).collect()
+}
+
+/// Read, then write.
+fn each(throughput: Throughput) -> [(Units, u64); 2] {
+    [
+        (Units::Read, throughput.read_units),
+        (Units::Write, throughput.write_units),
+    ]
+}

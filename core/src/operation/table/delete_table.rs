@@ -1,0 +1,84 @@
+//! DeleteTable: gone at once, though the answer says DELETING.              behaviour/tables §delete-table
+
+use serde::Serialize;
+
+use crate::{
+    engine,
+    error::Error,
+    operation::{Context, Operation},
+    store::{Access, Alteration, Proposal, Store, TableChange},
+    table::{Description, Table, TableFault, TableName, TableStatus},
+    wire::{Layer, decode},
+};
+
+use super::{TABLE_NAME_ALONE, alteration_error, json, table_name};
+
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
+    let name = table_name(&fields, Operation::DeleteTable, layer, context)?;
+    delete(store, &name, context).await
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Response<'a> {
+    table_description: Description<'a>,
+}
+
+async fn delete<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
+    // The figures go with the table, so they are asked for before; whether it may go is decided under its lock.
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Read)
+        .await
+        .map_err(engine::store_error)?;
+    let Some(table) = tables.into_iter().next().flatten() else {
+        return Err(TableFault::TableNotFound(name.name.clone()).into());
+    };
+    check(&table)?;
+    let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
+
+    let asked = name.name.clone();
+    let decide = move |proposal: Proposal| {
+        let existing = proposal
+            .existing
+            .ok_or_else(|| TableFault::TableNotFound(asked.clone()));
+        match existing.and_then(|table| check(table).map(|()| table)) {
+            Err(fault) => Alteration {
+                change: None,
+                answer: Err(fault),
+            },
+            Ok(table) => Alteration {
+                change: Some(TableChange::Drop(table.id)),
+                answer: Ok(table.clone()),
+            },
+        }
+    };
+    let altered = store.alter(name, Box::new(decide)).await;
+    let table = altered.map_err(|error| alteration_error(error, name))??;
+    json(&Response {
+        table_description: table.deleted(&context.region, &statistics),
+    })
+}
+
+/// Its state, then its indexes', then its protection.
+fn check(table: &Table) -> Result<(), TableFault> {
+    match table.status {
+        TableStatus::Creating => return Err(TableFault::BeingCreated(table.name.clone())),
+        TableStatus::Deleting => return Err(TableFault::BeingDeleted(table.name.clone())),
+        TableStatus::Active | TableStatus::Updating => {}
+    }
+    if table
+        .indexes
+        .iter()
+        .any(|index| index.status != TableStatus::Active)
+    {
+        return Err(TableFault::IndexesBusy);
+    }
+    if table.status == TableStatus::Updating {
+        return Err(TableFault::BeingUpdated(table.name.clone()));
+    }
+    match table.deletion_protection {
+        true => Err(TableFault::Protected),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,40 @@
+//! DescribeTable: the description with its figures.                         behaviour/tables §descriptions
+
+use serde::Serialize;
+
+use crate::{
+    engine,
+    error::Error,
+    operation::{Context, Operation},
+    store::{Access, Store},
+    table::{Description, TableFault, TableName},
+    wire::{Layer, decode},
+};
+
+use super::{TABLE_NAME_ALONE, json, table_name};
+
+pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
+    let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
+    let name = table_name(&fields, Operation::DescribeTable, layer, context)?;
+    describe(store, &name, context).await
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Response<'a> {
+    table: Description<'a>,
+}
+
+async fn describe<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Read)
+        .await
+        .map_err(engine::store_error)?;
+    let Some(table) = tables.into_iter().next().flatten() else {
+        return Err(TableFault::TableNotFound(name.name.clone()).into());
+    };
+    let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
+    json(&Response {
+        table: table.described(&context.region, &statistics),
+    })
+}
