@@ -81,7 +81,9 @@ impl Call {
 
     /// A `text` or `json` argument.
     pub fn text(&self, argument: usize) -> Result<Option<&str>, Raise> {
-        self.datum(argument).map(|datum| unsafe { text_of(datum) }).transpose()
+        self.datum(argument)
+            .map(|datum| unsafe { text_of(datum) })
+            .transpose()
     }
 
     pub fn required_text(&self, argument: usize, name: &str) -> Result<&str, Raise> {
@@ -109,7 +111,9 @@ impl Call {
 
     /// A `text[]` or `json[]` argument; a NULL array is empty.
     pub fn texts(&self, argument: usize) -> Result<Vec<Option<&str>>, Raise> {
-        let Some(datum) = self.datum(argument) else { return Ok(Vec::new()) };
+        let Some(datum) = self.datum(argument) else {
+            return Ok(Vec::new());
+        };
         // SAFETY: the declared type is an array of a varlena type with int alignment.
         unsafe {
             let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast();
@@ -126,7 +130,13 @@ impl Call {
                 &mut count,
             );
             (0..count as usize)
-                .map(|at| if *nulls.add(at) { Ok(None) } else { text_of(*values.add(at)).map(Some) })
+                .map(|at| {
+                    if *nulls.add(at) {
+                        Ok(None)
+                    } else {
+                        text_of(*values.add(at)).map(Some)
+                    }
+                })
                 .collect()
         }
     }
@@ -196,7 +206,10 @@ pub fn item_of(bytes: &[u8]) -> Result<Item, Raise> {
 pub unsafe fn varlena_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     unsafe {
         let varlena = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
-        std::slice::from_raw_parts(pgrx::vardata_any(varlena).cast(), pgrx::varsize_any_exhdr(varlena))
+        std::slice::from_raw_parts(
+            pgrx::vardata_any(varlena).cast(),
+            pgrx::varsize_any_exhdr(varlena),
+        )
     }
 }
 
@@ -214,7 +227,11 @@ pub fn varlena(bytes: &[u8]) -> pg_sys::Datum {
         let length = bytes.len() + pg_sys::VARHDRSZ;
         let varlena: *mut pg_sys::varlena = pg_sys::palloc(length).cast();
         pgrx::set_varsize_4b(varlena, length as i32);
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), varlena.cast::<u8>().add(pg_sys::VARHDRSZ), bytes.len());
+        std::ptr::copy_nonoverlapping(
+            bytes.as_ptr(),
+            varlena.cast::<u8>().add(pg_sys::VARHDRSZ),
+            bytes.len(),
+        );
         pg_sys::Datum::from(varlena)
     }
 }

@@ -44,7 +44,10 @@ pub fn register() {
 }
 
 pub fn region() -> String {
-    REGION.get().map_or_else(|| "us-east-1".into(), |region| region.to_string_lossy().into_owned())
+    REGION.get().map_or_else(
+        || "us-east-1".into(),
+        |region| region.to_string_lossy().into_owned(),
+    )
 }
 
 /// The budget of a call for all of its waits together.

@@ -28,7 +28,11 @@ extension_sql_file!("../../sql/item.sql", name = "item", requires = ["schema"]);
 extension_sql_file!("../../sql/catalog.sql", name = "catalog", requires = ["item"]);
 extension_sql_file!("../../sql/functions.sql", name = "functions", requires = ["item"]);
 #[cfg(feature = "store-suite")]
-extension_sql_file!("../../sql/store_suite.sql", name = "store_suite", requires = ["functions"]);
+extension_sql_file!(
+    "../../sql/store_suite.sql",
+    name = "store_suite",
+    requires = ["functions"]
+);
 
 /// Runs once in each session that uses the extension, or in the postmaster.
 #[pgrx::pg_guard]

@@ -72,15 +72,26 @@ pub struct Raise {
 
 impl Raise {
     pub fn new(sqlstate: &'static str, message: impl Into<String>) -> Raise {
-        Raise { sqlstate, message: message.into(), detail: None, hint: None }
+        Raise {
+            sqlstate,
+            message: message.into(),
+            detail: None,
+            hint: None,
+        }
     }
 
     pub fn detail(self, detail: impl Into<String>) -> Raise {
-        Raise { detail: Some(detail.into()), ..self }
+        Raise {
+            detail: Some(detail.into()),
+            ..self
+        }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Raise {
-        Raise { hint: Some(hint.into()), ..self }
+        Raise {
+            hint: Some(hint.into()),
+            ..self
+        }
     }
 
     /// A fault that a request answered: MESSAGE is its text, DETAIL the error body.
@@ -107,12 +118,17 @@ impl Raise {
 }
 
 fn sqlstate(exception: &str) -> &'static str {
-    SQLSTATES.iter().find(|(name, _)| *name == exception).map_or(UNLISTED, |(_, sqlstate)| sqlstate)
+    SQLSTATES
+        .iter()
+        .find(|(name, _)| *name == exception)
+        .map_or(UNLISTED, |(_, sqlstate)| sqlstate)
 }
 
 /// The name behind `#` in `__type`, and the text, which is `message` or `Message` by exception.
 fn exception_and_text(body: &str) -> (String, Option<String>) {
-    let Ok(Json::Object(members)) = json::parse(body) else { return ("InternalServerError".into(), None) };
+    let Ok(Json::Object(members)) = json::parse(body) else {
+        return ("InternalServerError".into(), None);
+    };
     let string = |wanted: &[&str]| {
         members.iter().find_map(|(name, value)| match value {
             Json::String(text) if wanted.contains(&name.as_ref()) => Some(text.to_string()),
@@ -126,7 +142,9 @@ fn exception_and_text(body: &str) -> (String, Option<String>) {
 
 /// PostgreSQL's MAKE_SQLSTATE: five characters of six bits.
 fn pack(sqlstate: &str) -> c_int {
-    sqlstate.bytes().rev().fold(0, |packed, byte| (packed << 6) | (c_int::from(byte.wrapping_sub(b'0')) & 0x3f))
+    sqlstate.bytes().rev().fold(0, |packed, byte| {
+        (packed << 6) | (c_int::from(byte.wrapping_sub(b'0')) & 0x3f)
+    })
 }
 
 /// What `ereport` is given: plain pointers into PostgreSQL's memory, nothing to drop.

@@ -37,12 +37,18 @@ fn requests(call: &Call) -> Returned {
     call.rows(|| {
         let (operations, bodies, contexts) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
         if operations.len() != bodies.len() || !(contexts.is_empty() || contexts.len() == bodies.len()) {
-            return Err(Raise::new(INVALID_PARAMETER_VALUE, "operations, requests and contexts must be of one length"));
+            return Err(Raise::new(
+                INVALID_PARAMETER_VALUE,
+                "operations, requests and contexts must be of one length",
+            ));
         }
         let mut answers = Vec::with_capacity(bodies.len());
         for (at, (operation, body)) in operations.into_iter().zip(bodies).enumerate() {
             let (Some(operation), Some(body)) = (operation, body) else {
-                return Err(Raise::new(INVALID_PARAMETER_VALUE, "operations and requests must not contain null"));
+                return Err(Raise::new(
+                    INVALID_PARAMETER_VALUE,
+                    "operations and requests must not contain null",
+                ));
             };
             let context = RequestContext::read(contexts.get(at).copied().flatten())?;
             answers.push(answer(operation, body, context)?);
@@ -60,20 +66,32 @@ fn answer(operation: &str, body: &str, context: RequestContext) -> Result<Answer
 
 /// behaviour/wire §requests: without a message.
 fn unknown_operation() -> Answer {
-    Answer { status: 400, body: r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.into() }
+    Answer {
+        status: 400,
+        body: r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.into(),
+    }
 }
 
 /// Checks the caller's right and serves the request as the owner.
 pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
     Right::of(operation).require(&format!("DynamoDB operation {}", operation.name()))?;
-    let context = Context { account, region: guc::region(), now: now(), random: random()?, layer: Layer::New };
+    let context = Context {
+        account,
+        region: guc::region(),
+        now: now(),
+        random: random()?,
+        layer: Layer::New,
+    };
     as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
 }
 
 /// One poll: the store does its work when called, so nothing ever waits.
 pub fn run_now<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+    match future
+        .as_mut()
+        .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    {
         Poll::Ready(output) => output,
         Poll::Pending => unreachable!("a synchronous store never pends"),
     }
@@ -111,16 +129,29 @@ impl RequestContext {
             return Ok(RequestContext { account });
         }
         let Ok(Json::Object(members)) = json::parse(text) else {
-            return Err(Raise::new(INVALID_PARAMETER_VALUE, "context must be a JSON object"));
+            return Err(Raise::new(
+                INVALID_PARAMETER_VALUE,
+                "context must be a JSON object",
+            ));
         };
         let mut for_another = false;
         for (name, value) in &members {
-            let known = ["account", "principal", "requestId", "host", "sourceIp", "accessKeyId"];
+            let known = [
+                "account",
+                "principal",
+                "requestId",
+                "host",
+                "sourceIp",
+                "accessKeyId",
+            ];
             match value {
                 Json::Null => {}
                 Json::String(text) if name == "account" => {
                     if text.len() != 12 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-                        return Err(Raise::new(INVALID_PARAMETER_VALUE, "context.account must be twelve digits"));
+                        return Err(Raise::new(
+                            INVALID_PARAMETER_VALUE,
+                            "context.account must be twelve digits",
+                        ));
                     }
                     let named = AccountId(text.to_string());
                     for_another |= named != AccountId::default();
@@ -129,7 +160,10 @@ impl RequestContext {
                 Json::String(_) if name == "principal" => for_another = true,
                 Json::String(_) => {}
                 _ if known.contains(&name.as_ref()) => {
-                    return Err(Raise::new(INVALID_PARAMETER_VALUE, format!("context.{name} must be a string")));
+                    return Err(Raise::new(
+                        INVALID_PARAMETER_VALUE,
+                        format!("context.{name} must be a string"),
+                    ));
                 }
                 _ => {}
             }
@@ -143,7 +177,10 @@ impl RequestContext {
 
 /// `(status int, body json)`.
 fn answer_row(answer: &Answer) -> pg_sys::Datum {
-    let mut values = [pg_sys::Datum::from(i32::from(answer.status)), varlena(answer.body.as_bytes())];
+    let mut values = [
+        pg_sys::Datum::from(i32::from(answer.status)),
+        varlena(answer.body.as_bytes()),
+    ];
     let mut nulls = [false; 2];
     // SAFETY: a blessed descriptor of two columns, and as many values.
     unsafe {

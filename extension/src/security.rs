@@ -44,7 +44,11 @@ impl Right {
         unsafe {
             let role = pg_sys::get_role_oid(self.role().as_ptr(), true);
             let caller = pg_sys::GetUserId();
-            if role == pg_sys::InvalidOid { pg_sys::superuser_arg(caller) } else { pg_sys::has_privs_of_role(caller, role) }
+            if role == pg_sys::InvalidOid {
+                pg_sys::superuser_arg(caller)
+            } else {
+                pg_sys::has_privs_of_role(caller, role)
+            }
         }
     }
 
@@ -54,9 +58,11 @@ impl Right {
             return Ok(());
         }
         let role = self.role().to_string_lossy();
-        Err(Raise::new(INSUFFICIENT_PRIVILEGE, format!("permission denied for {what}"))
-            .detail(format!("It needs the rights of role {role}."))
-            .hint(format!("GRANT {role} TO the role that calls.")))
+        Err(
+            Raise::new(INSUFFICIENT_PRIVILEGE, format!("permission denied for {what}"))
+                .detail(format!("It needs the rights of role {role}."))
+                .hint(format!("GRANT {role} TO the role that calls.")),
+        )
     }
 }
 

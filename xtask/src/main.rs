@@ -5,7 +5,7 @@ mod install;
 mod library;
 mod schema;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -58,10 +58,28 @@ struct Build {
     features: Vec<String>,
 }
 
-fn main() -> eyre::Result<()> {
-    match Command::parse().task {
-        Task::Install { build, no_build, destdir } => {
-            let library = if no_build { library::built(&build)? } else { library::build(&build)? };
+fn main() -> ExitCode {
+    match run(Command::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> eyre::Result<()> {
+    match task {
+        Task::Install {
+            build,
+            no_build,
+            destdir,
+        } => {
+            let library = if no_build {
+                library::built(&build)?
+            } else {
+                library::build(&build)?
+            };
             install::install(&library, &build.pg_config, destdir.as_deref())
         }
         Task::Schema { build, out } => {

@@ -30,7 +30,10 @@ pub fn write(library: &Path, out: &Path) -> eyre::Result<()> {
     entities.extend(decode_entities(section.data()?)?);
     PgrxSql::build(entities.into_iter(), "extenddb".into(), false)?.to_file(out)?;
     // Else a database of another encoding refuses the script before the script can say what it needs.
-    if let Some(line) = std::fs::read_to_string(out)?.lines().find(|line| !line.is_ascii()) {
+    if let Some(line) = std::fs::read_to_string(out)?
+        .lines()
+        .find(|line| !line.is_ascii())
+    {
         bail!("the script must be ASCII, this line is not: {line}");
     }
     Ok(())

@@ -122,10 +122,22 @@ impl Request {
 static ANSWER: Shape = Shape {
     name: "Answer",
     members: &[
-        wire::Member { name: "Item", kind: Type::Map(&Type::AttributeValue) },
-        wire::Member { name: "Attributes", kind: Type::Map(&Type::AttributeValue) },
-        wire::Member { name: "LastEvaluatedKey", kind: Type::Map(&Type::AttributeValue) },
-        wire::Member { name: "Items", kind: Type::List(&Type::Map(&Type::AttributeValue)) },
+        wire::Member {
+            name: "Item",
+            kind: Type::Map(&Type::AttributeValue),
+        },
+        wire::Member {
+            name: "Attributes",
+            kind: Type::Map(&Type::AttributeValue),
+        },
+        wire::Member {
+            name: "LastEvaluatedKey",
+            kind: Type::Map(&Type::AttributeValue),
+        },
+        wire::Member {
+            name: "Items",
+            kind: Type::List(&Type::Map(&Type::AttributeValue)),
+        },
     ],
 };
 
@@ -141,14 +153,25 @@ pub fn item_in(body: &str, member: &str) -> Result<Option<Item>, Raise> {
 
 pub fn items_in(body: &str) -> Result<Vec<Item>, Raise> {
     let (fields, _) = wire::decode(body, &ANSWER, Layer::New).map_err(|_| unreadable(body))?;
-    fields.attributes_list("Items").unwrap_or_default().iter().map(|raw| read(raw, body)).collect()
+    fields
+        .attributes_list("Items")
+        .unwrap_or_default()
+        .iter()
+        .map(|raw| read(raw, body))
+        .collect()
 }
 
 fn read(raw: &RawAttributes, body: &str) -> Result<Item, Raise> {
-    let attributes = raw.read(Position::Item, UNPREFIXED, Layer::New).and_then(wire::ReadAttributes::settle);
+    let attributes = raw
+        .read(Position::Item, UNPREFIXED, Layer::New)
+        .and_then(wire::ReadAttributes::settle);
     Ok(Item::encode(&attributes.map_err(|_| unreadable(body))?))
 }
 
 fn unreadable(body: &str) -> Raise {
-    Raise::new(INTERNAL_ERROR, "an answer of our own holds something that is no item").detail(body)
+    Raise::new(
+        INTERNAL_ERROR,
+        "an answer of our own holds something that is no item",
+    )
+    .detail(body)
 }

@@ -31,5 +31,9 @@ fn operation(operation: Operation, call: &Call) -> Returned {
 /// The body of a request's answer; a fault is an ERROR, which rolls the caller back.
 pub fn serve(operation: Operation, request: &str) -> Result<String, Raise> {
     let answer = request::serve(operation, request, AccountId::default())?;
-    if answer.status == 200 { Ok(answer.body) } else { Err(Raise::from_answer(answer)) }
+    if answer.status == 200 {
+        Ok(answer.body)
+    } else {
+        Err(Raise::from_answer(answer))
+    }
 }

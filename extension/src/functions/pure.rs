@@ -35,10 +35,14 @@ fn matches(call: &Call) -> Returned {
 /// was none and nothing was added.
 fn apply_update(call: &Call) -> Returned {
     thread_local!(static LAST: Last<Update> = const { Last::new() });
-    let update = Last::parse(&LAST, Source::of(call, "update_expression")?, |text, placeholders| {
-        Update::parse(text, placeholders).map_err(Error::from)
-    })?;
-    let updated = update.apply(&keyless(), call.item(0)?.as_ref(), &Attributes::new()).map_err(fault)?;
+    let update = Last::parse(
+        &LAST,
+        Source::of(call, "update_expression")?,
+        |text, placeholders| Update::parse(text, placeholders).map_err(Error::from),
+    )?;
+    let updated = update
+        .apply(&keyless(), call.item(0)?.as_ref(), &Attributes::new())
+        .map_err(fault)?;
     Ok(updated.as_ref().map(item_datum))
 }
 
@@ -48,7 +52,9 @@ fn project(call: &Call) -> Returned {
     let projection = Last::parse(&LAST, Source::of(call, "projection")?, |text, placeholders| {
         Projection::parse(text, placeholders).map_err(Error::from)
     })?;
-    Ok(call.item(0)?.map(|item| item_datum(&Item::encode(&projection.apply(&item)))))
+    Ok(call
+        .item(0)?
+        .map(|item| item_datum(&Item::encode(&projection.apply(&item)))))
 }
 
 /// An expression and its placeholders, as the arguments 1 to 3 have them.
@@ -60,7 +66,11 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn of(call: &'a Call, name: &str) -> Result<Source<'a>, Raise> {
-        Ok(Source { text: call.required_text(1, name)?, names: call.text(2)?, values: call.bytes(3) })
+        Ok(Source {
+            text: call.required_text(1, name)?,
+            names: call.text(2)?,
+            values: call.bytes(3),
+        })
     }
 
     /// Checked in the order of a request.
@@ -92,8 +102,14 @@ impl<'a> Source<'a> {
 static PLACEHOLDERS: Shape = Shape {
     name: "Placeholders",
     members: &[
-        wire::Member { name: "ExpressionAttributeNames", kind: Type::Map(&Type::String) },
-        wire::Member { name: "ExpressionAttributeValues", kind: Type::Map(&Type::AttributeValue) },
+        wire::Member {
+            name: "ExpressionAttributeNames",
+            kind: Type::Map(&Type::String),
+        },
+        wire::Member {
+            name: "ExpressionAttributeValues",
+            kind: Type::Map(&Type::AttributeValue),
+        },
     ],
 };
 
@@ -159,7 +175,10 @@ fn keyless() -> Table {
         uuid: String::new(),
         created_ms: 0,
         status: TableStatus::Active,
-        hash: KeyAttribute { name: String::new(), kind: ScalarType::S },
+        hash: KeyAttribute {
+            name: String::new(),
+            kind: ScalarType::S,
+        },
         range: None,
         indexes: Vec::new(),
         billing: Billing::PayPerRequest { since_ms: 0 },

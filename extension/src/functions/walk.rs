@@ -65,7 +65,12 @@ enum Next {
 
 impl Walk {
     fn new(operation: Operation, request: Request) -> Walk {
-        Walk { operation, request, page: Vec::new().into_iter(), next: Next::First }
+        Walk {
+            operation,
+            request,
+            page: Vec::new().into_iter(),
+            next: Next::First,
+        }
     }
 
     /// Reads the next page; false when there is none.

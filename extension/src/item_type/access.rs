@@ -45,6 +45,8 @@ fn attribute_text(call: &Call) -> Returned {
 }
 
 fn has(call: &Call) -> Returned {
-    let has = call.required_item(0, "item")?.contains(call.required_text(1, "name")?);
+    let has = call
+        .required_item(0, "item")?
+        .contains(call.required_text(1, "name")?);
     Ok(Some(has.into()))
 }

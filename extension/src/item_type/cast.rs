@@ -42,9 +42,13 @@ pub fn no_nul(text: &str) -> Result<(), Raise> {
     if !text.contains('\0') {
         return Ok(());
     }
-    Err(Raise::new(UNTRANSLATABLE_CHARACTER, "the item holds the character U+0000")
-        .detail("PostgreSQL's text and jsonb cannot hold it.")
-        .hint("Cast the item to json, or take the attribute with ->: DynamoDB JSON writes it as \\u0000."))
+    Err(
+        Raise::new(UNTRANSLATABLE_CHARACTER, "the item holds the character U+0000")
+            .detail("PostgreSQL's text and jsonb cannot hold it.")
+            .hint(
+                "Cast the item to json, or take the attribute with ->: DynamoDB JSON writes it as \\u0000.",
+            ),
+    )
 }
 
 fn no_nul_within(value: &AttributeValue) -> Result<(), Raise> {

@@ -16,7 +16,9 @@ use pgrx::pg_sys;
 
 use crate::{
     call::{Call, Returned, item_datum, sql_functions, varlena_bytes},
-    raise::{DATA_CORRUPTED, INTERNAL_ERROR, INVALID_BINARY_REPRESENTATION, INVALID_TEXT_REPRESENTATION, Raise},
+    raise::{
+        DATA_CORRUPTED, INTERNAL_ERROR, INVALID_BINARY_REPRESENTATION, INVALID_TEXT_REPRESENTATION, Raise,
+    },
 };
 
 /// Outside of requests, faults are worded as this operation has them: without a prefix.
@@ -35,10 +37,14 @@ sql_functions! {
 }
 
 fn item_in(call: &Call) -> Returned {
-    let datum = call.datum(0).ok_or_else(|| Raise::new(INTERNAL_ERROR, "ddb.item_in without a text"))?;
+    let datum = call
+        .datum(0)
+        .ok_or_else(|| Raise::new(INTERNAL_ERROR, "ddb.item_in without a text"))?;
     // SAFETY: the declared type is cstring.
     let text = unsafe { CStr::from_ptr(datum.cast_mut_ptr()) };
-    let text = text.to_str().map_err(|_| not_an_item("The text is not valid UTF-8."))?;
+    let text = text
+        .to_str()
+        .map_err(|_| not_an_item("The text is not valid UTF-8."))?;
     // Alone first, so that nothing in it can end the object around it.
     json::parse(text).map_err(|_| not_an_item("The text is not JSON."))?;
     Ok(Some(item_datum(&parse(text)?)))
@@ -48,7 +54,10 @@ fn item_in(call: &Call) -> Returned {
 fn parse(text: &str) -> Result<Item, Raise> {
     static ITEM: Shape = Shape {
         name: "Item",
-        members: &[wire::Member { name: "Item", kind: Type::Map(&Type::AttributeValue) }],
+        members: &[wire::Member {
+            name: "Item",
+            kind: Type::Map(&Type::AttributeValue),
+        }],
     };
     let request = format!(r#"{{"Item":{text}}}"#);
     let (fields, _) = wire::decode(&request, &ITEM, Layer::New).map_err(|fault| refused(fault.into()))?;
@@ -56,7 +65,9 @@ fn parse(text: &str) -> Result<Item, Raise> {
         return Err(not_an_item("An item is a JSON object."));
     };
     let read = raw.read(Position::Item, UNPREFIXED, Layer::New);
-    Ok(Item::encode(&read.and_then(wire::ReadAttributes::settle).map_err(refused)?))
+    Ok(Item::encode(
+        &read.and_then(wire::ReadAttributes::settle).map_err(refused)?,
+    ))
 }
 
 fn refused(error: Error) -> Raise {
@@ -65,9 +76,12 @@ fn refused(error: Error) -> Raise {
 }
 
 fn not_an_item(detail: &str) -> Raise {
-    Raise::new(INVALID_TEXT_REPRESENTATION, "invalid input syntax for type ddb.item")
-        .detail(detail)
-        .hint(r#"An item is written as DynamoDB JSON: {"pk":{"S":"a"},"n":{"N":"1"}}."#)
+    Raise::new(
+        INVALID_TEXT_REPRESENTATION,
+        "invalid input syntax for type ddb.item",
+    )
+    .detail(detail)
+    .hint(r#"An item is written as DynamoDB JSON: {"pk":{"S":"a"},"n":{"N":"1"}}."#)
 }
 
 fn item_out(call: &Call) -> Returned {
@@ -83,16 +97,24 @@ fn cstring(text: &str) -> pg_sys::Datum {
 }
 
 fn item_recv(call: &Call) -> Returned {
-    let datum = call.datum(0).ok_or_else(|| Raise::new(INTERNAL_ERROR, "ddb.item_recv without a message"))?;
+    let datum = call
+        .datum(0)
+        .ok_or_else(|| Raise::new(INTERNAL_ERROR, "ddb.item_recv without a message"))?;
     // SAFETY: the declared type is internal, which for a receive function is a StringInfo.
     let bytes = unsafe {
         let message: *mut pg_sys::StringInfoData = datum.cast_mut_ptr();
         let length = (*message).len - (*message).cursor;
-        std::slice::from_raw_parts(pg_sys::pq_getmsgbytes(message, length).cast::<u8>(), length as usize)
+        std::slice::from_raw_parts(
+            pg_sys::pq_getmsgbytes(message, length).cast::<u8>(),
+            length as usize,
+        )
     };
     match Item::from_bytes(bytes.into()) {
         Ok(item) => Ok(Some(item_datum(&item))),
-        Err(_) => Err(Raise::new(INVALID_BINARY_REPRESENTATION, "invalid binary form of a ddb.item")),
+        Err(_) => Err(Raise::new(
+            INVALID_BINARY_REPRESENTATION,
+            "invalid binary form of a ddb.item",
+        )),
     }
 }
 
@@ -103,7 +125,9 @@ fn item_send(call: &Call) -> Returned {
 /// Reads the first bytes only: what they say of the size is enough.
 fn item_size(call: &Call) -> Returned {
     const PREFIX_BYTES: i32 = 16;
-    let datum = call.datum(0).ok_or_else(|| Raise::new(INTERNAL_ERROR, "ddb.item_size without an item"))?;
+    let datum = call
+        .datum(0)
+        .ok_or_else(|| Raise::new(INTERNAL_ERROR, "ddb.item_size without an item"))?;
     // SAFETY: the declared type is a varlena.
     let prefix = unsafe {
         let slice = pg_sys::pg_detoast_datum_slice(datum.cast_mut_ptr(), 0, PREFIX_BYTES);
@@ -117,7 +141,9 @@ fn item_size(call: &Call) -> Returned {
 
 /// The form is canonical, so equal items are equal bytes; unequal lengths say so before anything is detoasted.
 fn equal(call: &Call) -> Result<bool, Raise> {
-    let (Some(left), Some(right)) = (call.datum(0), call.datum(1)) else { return Ok(false) };
+    let (Some(left), Some(right)) = (call.datum(0), call.datum(1)) else {
+        return Ok(false);
+    };
     // SAFETY: both are varlenas.
     unsafe {
         if pg_sys::toast_raw_datum_size(left) != pg_sys::toast_raw_datum_size(right) {
