@@ -73,14 +73,10 @@ pub enum Body {
     PathRequired(&'static str),
     /// The second operand of `attribute_type` names no type.
     UnknownType(String),
-    BetweenTypes {
-        lower: AttributeValue,
-        upper: AttributeValue,
-    },
-    BetweenOrder {
-        lower: AttributeValue,
-        upper: AttributeValue,
-    },
+    /// The lower and the upper bound, of different types.
+    BetweenTypes(Box<[AttributeValue; 2]>),
+    /// The lower bound is above the upper one.
+    BetweenOrder(Box<[AttributeValue; 2]>),
     /// IN with over 100 operands.
     TooManyCandidates(usize),
     /// The count at which the limit was passed.
@@ -195,19 +191,19 @@ impl fmt::Display for Body {
                 f,
                 "Invalid attribute type name found; type: {name}, valid types: {{B,NULL,SS,BOOL,L,BS,N,NS,S,M}}"
             ),
-            Self::BetweenTypes { lower, upper } => write!(
+            Self::BetweenTypes(bounds) => write!(
                 f,
                 "The BETWEEN operator requires same data type for lower and upper bounds; \
                  lower bound operand: AttributeValue: {}, upper bound operand: AttributeValue: {}",
-                Shown(lower),
-                Shown(upper)
+                Shown(&bounds[0]),
+                Shown(&bounds[1])
             ),
-            Self::BetweenOrder { lower, upper } => write!(
+            Self::BetweenOrder(bounds) => write!(
                 f,
                 "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; \
                  lower bound operand: AttributeValue: {}, upper bound operand: AttributeValue: {}",
-                Shown(lower),
-                Shown(upper)
+                Shown(&bounds[0]),
+                Shown(&bounds[1])
             ),
             Self::TooManyCandidates(count) => {
                 write!(

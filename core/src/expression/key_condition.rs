@@ -268,3 +268,103 @@ fn successor(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{expression::Placeholders, item::ScalarType};
+
+    fn select(
+        text: &str,
+        values: &[(&str, AttributeValue)],
+        sort: ScalarType,
+    ) -> Result<Selection, KeyFault> {
+        let values = values
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.clone()));
+        let placeholders = Placeholders::new(Default::default(), values.collect());
+        let condition = Condition::parse(Kind::KeyCondition, text, &placeholders, false).unwrap();
+        let key = |name: &str, kind| KeyAttribute {
+            name: name.into(),
+            kind,
+        };
+        let condition = KeyCondition::from_condition(&condition).unwrap();
+        condition.select(&[key("pk", ScalarType::S)], &[key("sk", sort)])
+    }
+
+    fn bytes(bytes: &[u8]) -> AttributeValue {
+        AttributeValue::B(bytes.into())
+    }
+
+    #[test]
+    fn a_prefix_is_a_range_up_to_its_successor() {
+        let hash = (":p", AttributeValue::S("a".into()));
+        let select = |prefix: &[u8]| {
+            let values = [hash.clone(), (":s", bytes(prefix))];
+            select("begins_with(sk, :s) AND pk = :p", &values, ScalarType::B)
+                .unwrap()
+                .sort
+        };
+        let range = |lower: &[u8], upper: Option<&[u8]>| SortBounds {
+            equal: vec![],
+            lower: Some(Bound {
+                value: lower.into(),
+                inclusive: true,
+            }),
+            upper: upper.map(|upper| Bound {
+                value: upper.into(),
+                inclusive: false,
+            }),
+        };
+        assert_eq!(select(&[1, 2]), range(&[1, 2], Some(&[1, 3])));
+        assert_eq!(select(&[1, 0xff, 0xff]), range(&[1, 0xff, 0xff], Some(&[2])));
+        assert_eq!(select(&[0xff, 0xff]), range(&[0xff, 0xff], None));
+    }
+
+    #[test]
+    fn comparisons_are_one_sided() {
+        let values = [(":p", AttributeValue::S("a".into())), (":s", bytes(b"s"))];
+        let sort = |text: &str| select(text, &values, ScalarType::B).map(|selection| selection.sort);
+        let bound = |inclusive| {
+            Some(Bound {
+                value: b"s".into(),
+                inclusive,
+            })
+        };
+        let lower = |inclusive| {
+            Ok(SortBounds {
+                lower: bound(inclusive),
+                ..SortBounds::default()
+            })
+        };
+        let upper = |inclusive| {
+            Ok(SortBounds {
+                upper: bound(inclusive),
+                ..SortBounds::default()
+            })
+        };
+        assert_eq!(sort("pk = :p AND sk > :s"), lower(false));
+        assert_eq!(sort("pk = :p AND :s <= sk"), lower(true));
+        assert_eq!(sort("pk = :p AND sk < :s"), upper(false));
+        assert_eq!(sort(":s >= sk AND :p = pk"), upper(true));
+        assert_eq!(
+            sort("pk = :p AND sk = :s"),
+            Ok(SortBounds {
+                equal: vec![b"s".into()],
+                ..SortBounds::default()
+            })
+        );
+        assert_eq!(sort("pk = :s"), Err(KeyFault::ConditionType));
+        assert_eq!(
+            select(
+                "pk = :p AND sk = :s",
+                &[values[0].clone(), (":s", bytes(b""))],
+                ScalarType::B
+            ),
+            Err(KeyFault::Empty {
+                attribute: "sk".into(),
+                kind: crate::item::ValueType::B
+            })
+        );
+    }
+}

@@ -36,14 +36,14 @@ impl Placeholders {
     /// The name behind `#n`, marked as used.
     pub fn name(&self, placeholder: &str) -> Option<&str> {
         let name = self.names.get(placeholder)?;
-        self.used.borrow_mut().names.insert(placeholder.to_owned());
+        mark(&mut self.used.borrow_mut().names, placeholder);
         Some(name)
     }
 
     /// The value behind `:v`, marked as used.
     pub fn value(&self, placeholder: &str) -> Option<&crate::item::AttributeValue> {
         let value = self.values.get(placeholder)?;
-        self.used.borrow_mut().values.insert(placeholder.to_owned());
+        mark(&mut self.used.borrow_mut().values, placeholder);
         Some(value)
     }
 
@@ -64,5 +64,11 @@ impl Placeholders {
             .filter(|name| !used.values.contains(*name))
             .cloned()
             .collect()
+    }
+}
+
+fn mark(used: &mut BTreeSet<String>, placeholder: &str) {
+    if !used.contains(placeholder) {
+        used.insert(placeholder.to_owned());
     }
 }

@@ -1,5 +1,7 @@
 //! A tree with its names and values: binding, and the checks of each leaf.       behaviour/expressions §static-checks
 
+use std::cmp::Ordering;
+
 use crate::item::{AttributeValue, Number, ValueType};
 
 use super::super::{
@@ -230,16 +232,10 @@ fn between(value: Operand, lower: Operand, upper: Operand) -> Result<Test, Body>
         operand.check_type("BETWEEN", ORDERED)?;
     }
     if let (Operand::Value(low), Operand::Value(high)) = (&lower, &upper) {
-        let bounds = || (low.clone(), high.clone());
+        let bounds = || Box::new([low.clone(), high.clone()]);
         match order(low, high) {
-            None => {
-                let (lower, upper) = bounds();
-                return Err(Body::BetweenTypes { lower, upper });
-            }
-            Some(std::cmp::Ordering::Greater) => {
-                let (lower, upper) = bounds();
-                return Err(Body::BetweenOrder { lower, upper });
-            }
+            None => return Err(Body::BetweenTypes(bounds())),
+            Some(Ordering::Greater) => return Err(Body::BetweenOrder(bounds())),
             Some(_) => {}
         }
     }

@@ -1,4 +1,5 @@
-//! The rows of behaviour/expressions §cases that one condition can show. Shorthand: `5` is N, `"x"` S, `b"AQID"` B (base64), `true`,
+//! What one condition means, and what can be wrong with it. `core/cases/conditions.toml` has the same rows as requests, under
+//! the same numbers. Shorthand: `5` is N, `"x"` S, `b"AQID"` B (base64), `true`,
 //! `null`, `ss{"a"}`, `ns{1}`, `[…]` L, `{a:1}` M.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -185,8 +186,8 @@ fn conditions_hold_or_do_not() {
         (75, "a=1, b=2", "NOT a = :x AND b = :y", ":x=1, :y=2", false),
         // Beyond the numbered rows.
         (0, "a=1, b=2", "(a = :x OR b = :x) AND NOT (a = :y OR b = :z)", ":x=1, :y=2, :z=3", true),
-        (0, "a=1, b=2", "a = :y AND a = :y OR b = :y", ":x=1, :y=2", true),
-        (0, "a=1, b=2", "a = :y AND (a = :y OR b = :y)", ":x=1, :y=2", false),
+        (0, "a=1, b=2", "a = :y AND a = :y OR b = :y", ":y=2", true),
+        (0, "a=1, b=2", "a = :y AND (a = :y OR b = :y)", ":y=2", false),
         (0, "a=1, b=2", "a = :x OR a = :y AND b = :x", ":x=1, :y=2", true),
         (0, "a=1", "NOT NOT a = :x", ":x=1", true),
         (0, "a=1", "NOT NOT NOT a = :x", ":x=1", false),
