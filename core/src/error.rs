@@ -127,8 +127,8 @@ pub enum Fault {
     Placeholder(PlaceholderFault),
     /// How parameters go together: mixing, placeholders without an expression, Select, segments, ReturnValues.
     Parameter(ParameterFault),
-    /// A static fault of an expression.
-    Expression(ExpressionFault),
+    /// A static fault of an expression. Boxed: it is several times the size of the others.
+    Expression(Box<ExpressionFault>),
     /// An update that cannot be applied to the item.
     Update(UpdateFault),
     /// Keys and index keys, start keys and key conditions against the schema.
@@ -191,6 +191,12 @@ macro_rules! error_from {
 }
 error_from!(
     ShapeFault => Shape, MemberFault => Member, ValueFault => Value, PlaceholderFault => Placeholder,
-    ParameterFault => Parameter, ExpressionFault => Expression, UpdateFault => Update, KeyFault => Key,
+    ParameterFault => Parameter, UpdateFault => Update, KeyFault => Key,
     TableFault => Table,
 );
+
+impl From<ExpressionFault> for Error {
+    fn from(fault: ExpressionFault) -> Error {
+        Fault::Expression(Box::new(fault)).into()
+    }
+}

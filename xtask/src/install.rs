@@ -8,21 +8,20 @@ use std::{
 use eyre::{WrapErr, eyre};
 
 use crate::{
-    Build, library,
+    library,
     schema::{self, VERSION},
 };
 
-pub fn install(build: &Build, destdir: Option<&Path>) -> eyre::Result<()> {
-    let built = library::build(build)?;
-    let libraries = place(destdir, library::pg_config(&build.pg_config, "pkglibdir")?);
-    let extensions = place(destdir, library::pg_config(&build.pg_config, "sharedir")?).join("extension");
+pub fn install(built: &Path, pg_config: &Path, destdir: Option<&Path>) -> eyre::Result<()> {
+    let libraries = place(destdir, library::pg_config(pg_config, "pkglibdir")?);
+    let extensions = place(destdir, library::pg_config(pg_config, "sharedir")?).join("extension");
     for folder in [&libraries, &extensions] {
         fs::create_dir_all(folder).wrap_err_with(|| format!("cannot create {}", folder.display()))?;
     }
 
     let script = built.with_file_name(format!("extenddb--{VERSION}.sql"));
-    schema::write(&built, &script)?;
-    put(&fs::read(&built)?, &libraries.join("extenddb.so"), 0o755)?;
+    schema::write(built, &script)?;
+    put(&fs::read(built)?, &libraries.join("extenddb.so"), 0o755)?;
     put(
         &fs::read(&script)?,
         &extensions.join(format!("extenddb--{VERSION}.sql")),

@@ -38,6 +38,25 @@ pub fn build(build: &Build) -> eyre::Result<PathBuf> {
         .ok_or_else(|| eyre!("cargo built the extension but named no shared library"))
 }
 
+/// The library that an earlier build left in the target directory that this program stands in.
+pub fn built(build: &Build) -> eyre::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let target = program
+        .ancestors()
+        .nth(2)
+        .ok_or_else(|| eyre!("{} stands nowhere", program.display()))?;
+    let library = target
+        .join(if build.release { "release" } else { "debug" })
+        .join("libextenddb.so");
+    if !library.is_file() {
+        bail!(
+            "there is no {}; build the extension first, or leave out --no-build",
+            library.display()
+        );
+    }
+    Ok(library)
+}
+
 /// The library in cargo's messages, one JSON document a line.
 fn library_of(messages: &str) -> Option<PathBuf> {
     messages

@@ -5,7 +5,7 @@ mod install;
 mod library;
 mod schema;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -23,6 +23,9 @@ enum Task {
     Install {
         #[command(flatten)]
         build: Build,
+        /// Take the library that stands built beside this program; needs no cargo.
+        #[arg(long)]
+        no_build: bool,
         /// Put this directory before every path (for packagers).
         #[arg(long, value_name = "DIR")]
         destdir: Option<PathBuf>,
@@ -55,9 +58,30 @@ struct Build {
     features: Vec<String>,
 }
 
-fn main() -> eyre::Result<()> {
-    match Command::parse().task {
-        Task::Install { build, destdir } => install::install(&build, destdir.as_deref()),
+fn main() -> ExitCode {
+    match run(Command::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> eyre::Result<()> {
+    match task {
+        Task::Install {
+            build,
+            no_build,
+            destdir,
+        } => {
+            let library = if no_build {
+                library::built(&build)?
+            } else {
+                library::build(&build)?
+            };
+            install::install(&library, &build.pg_config, destdir.as_deref())
+        }
         Task::Schema { build, out } => {
             let library = library::build(&build)?;
             schema::write(&library, &out)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eyre::{WrapErr, eyre};
+use eyre::{WrapErr, bail, eyre};
 use object::{Object, ObjectSection};
 use pgrx_sql_entity_graph::{ControlFile, PgrxSql, SqlGraphEntity, section::decode_entities};
 
@@ -29,5 +29,12 @@ pub fn write(library: &Path, out: &Path) -> eyre::Result<()> {
     let mut entities = vec![SqlGraphEntity::ExtensionRoot(control)];
     entities.extend(decode_entities(section.data()?)?);
     PgrxSql::build(entities.into_iter(), "extenddb".into(), false)?.to_file(out)?;
+    // Else a database of another encoding refuses the script before the script can say what it needs.
+    if let Some(line) = std::fs::read_to_string(out)?
+        .lines()
+        .find(|line| !line.is_ascii())
+    {
+        bail!("the script must be ASCII, this line is not: {line}");
+    }
     Ok(())
 }

@@ -1,1 +1,148 @@
+//! A thin client of the extension: one request is one prepared statement on a pooled session.
+//!
+//! An answer is handed out only after the server said ReadyForQuery, which follows the commit. What fails before
+//! that is told apart by one question, asked in [`verdict`]: is it certain that nothing was done?
 
+mod config;
+mod pool;
+mod session;
+mod verdict;
+
+pub use config::{Config, ConfigError, SynchronousCommit, connection_settings};
+pub use session::OpenError;
+
+use std::{sync::Arc, time::Duration};
+
+use extenddb_core::{operation::Operation, wire::Answer};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use pool::Pool;
+use verdict::{Verdict, describe, verdict};
+
+/// How long past `statement_timeout` the server may take to report it before its connection is given up.
+const REPORT_GRACE: Duration = Duration::from_secs(5);
+
+/// Runs of one request that PostgreSQL rolled back as a serialization failure or deadlock, the first included.
+const MAX_RUNS: u32 = 5;
+
+/// How long a readiness check waits for the server.
+const READY_WITHIN: Duration = Duration::from_secs(2);
+
+/// A request that got no answer from the extension. The texts are for the log, never for the client.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// No session could be had: nothing was sent.
+    #[error("not sent: {0}")]
+    NotSent(String),
+    /// The server rolled it back.
+    #[error("rolled back: {0}")]
+    RolledBack(String),
+    /// It was sent, and whether it took effect is not known.
+    #[error("outcome unknown: {0}")]
+    Unknown(String),
+}
+
+/// A database with the extension.
+pub struct Postgres {
+    pool: Arc<Pool>,
+}
+
+impl Postgres {
+    /// Opens one session, so that what is wrong with the configuration shows at the start.
+    pub async fn connect(config: Config) -> Result<Postgres, OpenError> {
+        let pool = Arc::new(Pool::new(config));
+        pool.open_first().await?;
+        Ok(Postgres { pool })
+    }
+
+    /// The extension's version, asked at connect.
+    pub fn extension_version(&self) -> &str {
+        self.pool.extension_version()
+    }
+
+    /// One request, one statement, one commit. `body` and `context` are JSON and go through untouched.
+    pub async fn call(&self, operation: Operation, body: &str, context: &str) -> Result<Answer, Failure> {
+        let deadline = Instant::now() + self.pool.request_timeout();
+        let mut runs = 0;
+        let mut replaced = false;
+        loop {
+            let lease = self.pool.lease(deadline).await.map_err(Failure::NotSent)?;
+            runs += 1;
+            let answer = timeout_at(
+                deadline + REPORT_GRACE,
+                lease.session().request(operation.name(), body, context),
+            );
+            let error = match answer.await {
+                Ok(Ok(answer)) => {
+                    lease.give_back();
+                    return Ok(answer);
+                }
+                Ok(Err(error)) => error,
+                Err(_) => {
+                    lease.discard();
+                    return Err(Failure::Unknown("the server did not answer in time".into()));
+                }
+            };
+            match verdict(&error) {
+                Verdict::RunAgain => {
+                    lease.give_back();
+                    if runs >= MAX_RUNS || Instant::now() >= deadline {
+                        return Err(Failure::RolledBack(describe(&error)));
+                    }
+                    sleep(jitter(runs)).await;
+                }
+                Verdict::RolledBack => {
+                    lease.give_back();
+                    return Err(Failure::RolledBack(describe(&error)));
+                }
+                Verdict::NewSession => {
+                    lease.discard_all();
+                    if replaced {
+                        return Err(Failure::RolledBack(describe(&error)));
+                    }
+                    replaced = true;
+                }
+                Verdict::Unknown => {
+                    lease.discard_all();
+                    // To read twice harms nobody; to write twice may.
+                    if replaced || operation.writes_items() || operation.writes_tables() {
+                        return Err(Failure::Unknown(describe(&error)));
+                    }
+                    replaced = true;
+                }
+            }
+        }
+    }
+
+    /// Whether a request would be served now. A pool that is wholly busy and answering counts as ready.
+    pub async fn ready(&self) -> Result<(), String> {
+        let Some(lease) = self.pool.lease_idle(Instant::now() + READY_WITHIN).await? else {
+            return Ok(());
+        };
+        match timeout_at(Instant::now() + READY_WITHIN, lease.session().check_extension()).await {
+            Ok(Ok(_)) => {
+                lease.give_back();
+                Ok(())
+            }
+            Ok(Err(error)) => {
+                lease.discard();
+                Err(error.to_string())
+            }
+            Err(_) => {
+                lease.discard();
+                Err("the server did not answer in time".into())
+            }
+        }
+    }
+
+    /// Ends the idle sessions and refuses new leases. Call it when no request is running.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// Up to 4, 8, 16 … ms: those that collided should not meet again.
+fn jitter(runs: u32) -> Duration {
+    let ceiling_us = 2_000u64 << runs.min(6);
+    Duration::from_micros(getrandom::u64().map_or(ceiling_us / 2, |random| random % ceiling_us))
+}

@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use crate::wire::json::write_string;
 
 use super::{
-    AttributeValue, Attributes, Item, Number,
+    AttributeValue, Attributes, Item, Number, StoredValue,
     binary::{View, each, take_marked, take_member, take_number, take_value, text},
 };
 
@@ -47,9 +47,7 @@ impl Item {
 
     /// One attribute as DynamoDB JSON.
     pub fn attribute_json(&self, name: &str) -> Option<String> {
-        let mut out = String::new();
-        write_view(self.view(name)?, &mut out);
-        Some(out)
+        Some(StoredValue(self.view(name)?).json())
     }
 
     /// Appends the item as plain JSON: values without their types, sets as arrays, binaries as base64.
@@ -57,11 +55,25 @@ impl Item {
         write_object(self.views(), out, write_plain);
     }
 
-    /// One attribute as SQL shows it: strings as they are, the rest as plain JSON has it but without quotes around
-    /// base64. `None` where it is absent, and for NULL.
+    /// One attribute as [`StoredValue::plain_text`] shows it; `None` where it is absent, too.
     pub fn attribute_text(&self, name: &str) -> Option<String> {
+        StoredValue(self.view(name)?).plain_text()
+    }
+}
+
+impl StoredValue<'_> {
+    /// DynamoDB JSON.
+    pub fn json(self) -> String {
         let mut out = String::new();
-        match self.view(name)? {
+        write_view(self.0, &mut out);
+        out
+    }
+
+    /// As SQL shows a value: strings as they are, the rest as plain JSON has it but without quotes around base64.
+    /// `None` for NULL.
+    pub fn plain_text(self) -> Option<String> {
+        let mut out = String::new();
+        match self.0 {
             View::Null => return None,
             View::S(bytes) => out.push_str(text(bytes)),
             View::B(bytes) => STANDARD.encode_string(bytes, &mut out),

@@ -8,7 +8,7 @@ mod number;
 mod size;
 mod value;
 
-pub use binary::{Corrupt, Item};
+pub use binary::{Corrupt, InPrefix, Item, StoredValue, find_in_prefix};
 pub use json::{write_attributes, write_value};
 pub use key::{IndexKey, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash};
 pub use number::{Number, NumberError};

@@ -138,7 +138,12 @@ fn index_empty(
     })
 }
 
-fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeValue) -> Result<(), KeyFault> {
+pub(crate) fn index_size(
+    index: &Index,
+    key: &KeyAttribute,
+    hash: bool,
+    value: &AttributeValue,
+) -> Result<(), KeyFault> {
     let max_bytes = if hash { HASH_MAX_BYTES } else { RANGE_MAX_BYTES };
     let bytes = encoded_size(value);
     if bytes <= max_bytes {
@@ -152,7 +157,7 @@ fn index_size(index: &Index, key: &KeyAttribute, hash: bool, value: &AttributeVa
     })
 }
 
-fn is_empty(value: &AttributeValue) -> bool {
+pub(crate) fn is_empty(value: &AttributeValue) -> bool {
     match value {
         AttributeValue::S(text) => text.is_empty(),
         AttributeValue::B(bytes) => bytes.is_empty(),
@@ -161,7 +166,7 @@ fn is_empty(value: &AttributeValue) -> bool {
 }
 
 /// The bytes of a key value as the limits count them; a number never reaches them.
-fn encoded_size(value: &AttributeValue) -> usize {
+pub(crate) fn encoded_size(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),
         AttributeValue::B(bytes) => bytes.len(),

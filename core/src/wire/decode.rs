@@ -52,6 +52,7 @@ pub enum Type {
 /// A structure whose JSON types are right. A member that is absent or null answers `None`.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
+    pub(super) shape: &'static Shape,
     /// In the order of the request.
     members: Arc<[(&'static str, Node<'a>)]>,
 }
@@ -63,7 +64,7 @@ type Entries<'a> = Vec<(Cow<'a, str>, Json<'a>)>;
 type RawEntries<'a> = Vec<(Cow<'a, str>, RawValue<'a>)>;
 
 #[derive(Clone, Debug)]
-enum Node<'a> {
+pub(super) enum Node<'a> {
     String(Cow<'a, str>),
     Boolean(bool),
     Integer(i64),
@@ -126,7 +127,7 @@ pub fn decode<'a>(
 }
 
 impl<'a> Fields<'a> {
-    fn get(&self, member: &str) -> Option<&Node<'a>> {
+    pub(super) fn get(&self, member: &str) -> Option<&Node<'a>> {
         self.members
             .iter()
             .find(|(name, _)| *name == member)
@@ -311,6 +312,7 @@ impl Decoder {
         }
         members.sort_unstable_by_key(|(place, ..)| *place);
         Ok(Fields {
+            shape,
             members: members.into_iter().map(|(_, name, node)| (name, node)).collect(),
         })
     }

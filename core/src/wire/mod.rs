@@ -1,6 +1,7 @@
 //! The protocol: reading requests by static shapes, the forms of faults, and writing answers.   behaviour/wire
 
 mod decode;
+mod echo;
 mod envelope;
 mod fault;
 pub mod json;

@@ -1,4 +1,4 @@
-//! Reading attribute values (stage V of the check order).                      behaviour/wire §values
+//! Reading the content of attribute values, in the order of the request.                behaviour/wire §values
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct RawAttributes<'a> {
     /// In the order of the request, each name once.
-    entries: Arc<[(Cow<'a, str>, RawValue<'a>)]>,
+    pub(super) entries: Arc<[(Cow<'a, str>, RawValue<'a>)]>,
 }
 
 /// One attribute value likewise.
@@ -39,6 +39,23 @@ pub(super) enum Content<'a> {
     Bs(Vec<Option<Vec<u8>>>),
     L(Vec<RawValue<'a>>),
     M(Vec<(Cow<'a, str>, RawValue<'a>)>),
+}
+
+impl Content<'_> {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::S(_) => "S",
+            Self::N(_) => "N",
+            Self::B(_) => "B",
+            Self::Bool(_) => "BOOL",
+            Self::Null(_) => "NULL",
+            Self::Ss(_) => "SS",
+            Self::Ns(_) => "NS",
+            Self::Bs(_) => "BS",
+            Self::L(_) => "L",
+            Self::M(_) => "M",
+        }
+    }
 }
 
 /// A boolean; `None` where a string stands for none.
@@ -81,7 +98,8 @@ impl<'a> RawAttributes<'a> {
         self.entries.iter().map(|(name, _)| name.as_ref())
     }
 
-    /// Reads the values in the order of the request; the first fault of stage V answers. `layer` is the one the
+    /// Reads the values in the order of the request; the first fault that answers at
+    /// once does. `layer` is the one the
     /// request is read on ([`super::decode`]).
     pub fn read(
         &self,
@@ -112,7 +130,11 @@ impl<'a> RawAttributes<'a> {
     }
 }
 
-impl RawValue<'_> {
+impl<'a> RawValue<'a> {
+    pub(super) fn contents(&self) -> impl Iterator<Item = &Content<'a>> {
+        self.first.iter().chain(&self.more)
+    }
+
     pub(super) const EMPTY: RawValue<'static> = RawValue {
         first: None,
         more: Vec::new(),
@@ -183,7 +205,10 @@ struct Reader<'r> {
     later: Option<ValueFault>,
 }
 
-impl Reader<'_> {
+/// One step of judging a value of several types.
+type Check<'r> = fn(&mut Reader<'r>, &Content<'_>) -> Result<(), Error>;
+
+impl<'r> Reader<'r> {
     fn top_level(&mut self, raw: &RawValue<'_>) -> Result<AttributeValue, Error> {
         // Levels around the innermost value that are refused.
         let refused = match (self.operation, self.position) {
@@ -238,7 +263,7 @@ impl Reader<'_> {
 
     /// The fault of a value of several types: the first in the order of checks.
     fn several(&mut self, first: &Content<'_>, more: &[Content<'_>]) -> Error {
-        let checks: [fn(&mut Self, &Content<'_>) -> Result<(), Error>; 6] = [
+        let checks: [Check<'r>; 6] = [
             |_, content| malformed(content),
             Self::empty_set,
             |reader, content| match content {

@@ -1,6 +1,14 @@
 //! The store of a backend: item tables and catalog of its own database, over SPI, inside the transaction of the
 //! call. Everything happens when a method is called; the future is ready at once.
 
+mod alter;
+mod read;
+mod statistics;
+mod storage;
+mod transact;
+mod walk;
+mod write;
+
 use std::{
     future::{Future, ready},
     sync::Arc,
@@ -9,10 +17,18 @@ use std::{
 use extenddb_core::{
     item::{Item, ItemKey},
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError},
-    table::{AccountId, Statistics, Table, TableName},
+    table::{AccountId, Statistics, Table, TableId, TableName},
     write::Unit,
 };
+use pgrx::pg_sys;
 
+use crate::{
+    catalog,
+    locks::{self, Patience},
+    spi::{self, Arg, Plan, Snapshot, Statement},
+};
+
+/// Stateless: what a backend keeps is kept by [`catalog`] and [`spi`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpiStore {}
 
@@ -25,45 +41,92 @@ impl SpiStore {
 impl Store for SpiStore {
     fn tables(
         &self,
-        _names: &[TableName],
-        _access: Access,
+        names: &[TableName],
+        access: Access,
     ) -> impl Future<Output = Result<Vec<Option<Arc<Table>>>, StoreError>> + Send {
-        ready(todo!())
+        ready(tables(names, access))
     }
 
-    fn read(&self, _keys: &[ItemKey]) -> impl Future<Output = Result<Vec<Option<Item>>, StoreError>> + Send {
-        ready(todo!())
+    fn read(&self, keys: &[ItemKey]) -> impl Future<Output = Result<Vec<Option<Item>>, StoreError>> + Send {
+        let keys: Vec<&ItemKey> = keys.iter().collect();
+        ready(Ok(spi::with_snapshot(Snapshot::Transaction, || read::items(&keys))))
     }
 
-    fn walk(&self, _range: Range) -> impl Future<Output = Result<Page, StoreError>> + Send {
-        ready(todo!())
+    fn walk(&self, range: Range) -> impl Future<Output = Result<Page, StoreError>> + Send {
+        ready(match catalog::describe(range.table) {
+            Some(table) => Ok(spi::with_snapshot(Snapshot::Transaction, || walk::page(&range, &table))),
+            None => Err(StoreError::Stale),
+        })
     }
 
     fn transact<T: Send + 'static>(
         &self,
-        _units: Vec<Unit<T>>,
+        units: Vec<Unit<T>>,
     ) -> impl Future<Output = Vec<Result<T, StoreError>>> + Send {
-        ready(todo!())
+        ready(transact::transact(units))
     }
 
     fn alter<T: Send + 'static>(
         &self,
-        _name: &TableName,
-        _decide: Box<dyn Fn(Proposal) -> Alteration<T> + Send>,
+        name: &TableName,
+        decide: Box<dyn Fn(Proposal) -> Alteration<T> + Send>,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        ready(todo!())
+        ready(alter::alter(name, decide))
     }
 
     fn table_names(
         &self,
-        _account: &AccountId,
-        _after: Option<&str>,
-        _limit: usize,
+        account: &AccountId,
+        after: Option<&str>,
+        limit: usize,
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send {
-        ready(todo!())
+        let mut names = Vec::new();
+        let sql = || {
+            "SELECT name FROM ddb.tables WHERE account OPERATOR(pg_catalog.=) $1 \
+             AND name OPERATOR(pg_catalog.>) $2 ORDER BY account, name"
+                .into()
+        };
+        let args = [Arg::Text(&account.0), Arg::Text(after.unwrap_or(""))];
+        let plan = Plan { table: -1, index: None, statement: Statement::Catalog, shape: 10 };
+        if limit > 0 {
+            spi::with_snapshot(Snapshot::Transaction, || {
+                spi::query(plan, sql, &args, limit as u64, |row| names.push(row.text(1)));
+            });
+        }
+        ready(Ok(names))
     }
 
-    fn statistics(&self, _table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {
-        ready(todo!())
+    fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {
+        ready(Ok(statistics::statistics(table)))
     }
+}
+
+/// Locks the storage of the tables in the order of their ids, then looks at their descriptions. A name that was created
+/// again in the meantime is looked for again.
+fn tables(names: &[TableName], access: Access) -> Result<Vec<Option<Arc<Table>>>, StoreError> {
+    const LOOKS: usize = 5;
+    let mode = match access {
+        Access::Read => pg_sys::AccessShareLock,
+        Access::Write => {
+            // SAFETY: raises 25006 in a read-only transaction and on a standby.
+            unsafe { pg_sys::PreventCommandIfReadOnly(c"a write of items".as_ptr()) };
+            pg_sys::RowExclusiveLock
+        }
+    };
+    let patience = Patience::of_a_call();
+    for _ in 0..LOOKS {
+        let found: Vec<Option<(TableId, pg_sys::Oid)>> = names.iter().map(catalog::find).collect();
+        let mut storages: Vec<(TableId, pg_sys::Oid)> = found.iter().flatten().copied().collect();
+        storages.sort_unstable_by_key(|(id, _)| *id);
+        storages.dedup();
+        for (_, oid) in storages {
+            locks::lock_relation_patiently(oid, mode, &patience)?;
+        }
+        let described: Vec<Option<Arc<Table>>> =
+            found.iter().map(|found| found.and_then(|(id, _)| catalog::describe(id))).collect();
+        if found.iter().zip(&described).all(|(found, described)| found.is_some() == described.is_some()) {
+            return Ok(described);
+        }
+    }
+    Err(StoreError::Busy)
 }

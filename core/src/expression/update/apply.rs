@@ -34,7 +34,7 @@ impl<'a> Old<'a> {
                 Verb::Add(_) | Verb::Delete(_) => paths.push(&action.target),
                 Verb::Remove => {}
             }
-            if action.target.0.len() > 1 {
+            if !action.target.is_root() {
                 paths.push(&action.target);
             }
         }
@@ -215,7 +215,7 @@ fn difference<T: Ord + Clone>(stored: &[T], value: &[T]) -> Option<Vec<T>> {
 
 /// No container is ever made: what holds the target must be there, and be of the kind that the last element asks for.
 fn check_parent(target: &Path, old: &Old<'_>) -> Result<(), UpdateFault> {
-    if target.0.len() == 1 {
+    if target.is_root() {
         return Ok(());
     }
     match (old.parent(target), target.0.last()) {

@@ -6,7 +6,7 @@ use crate::{
     item::{AttributeValue, ValueType},
     operation::{
         KeyFault,
-        keys::{HASH_MAX_BYTES, RANGE_MAX_BYTES},
+        keys::{check_key_path, encoded_size, index_size, is_empty},
     },
     table::{Index, KeyAttribute, Table},
     write::INDEX_RANGES_MAX_BYTES,
@@ -31,13 +31,13 @@ pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyF
     }
     let indexes = by_name(table);
     for (index, key) in keys_of(&indexes) {
-        if let Some(actual) = writer(update, key).and_then(Action::supplied_type)
-            && actual != key.kind.value_type()
-        {
-            return Err(wrong_type(index, key, actual));
+        if let Some(actual) = writer(update, key).and_then(Action::supplied_type) {
+            check_type(index, key, actual)?;
         }
     }
-    check_paths(update, table)?;
+    paths(update)
+        .into_iter()
+        .try_for_each(|path| check_key_path(table, path))?;
     for (_, key) in keys_of(&indexes) {
         if let Some(literal) = writer(update, key).and_then(Action::literal) {
             check_not_empty(literal)?;
@@ -51,35 +51,16 @@ pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyF
     Ok(())
 }
 
-/// Keys are scalars: no path, read or written, goes into one.
-fn check_paths(update: &Update, table: &Table) -> Result<(), KeyFault> {
+/// What is read and what is written, in text order.
+fn paths(update: &Update) -> Vec<&Path> {
+    let mut paths = Vec::new();
     for action in &update.actions {
-        let mut paths = vec![&action.target];
+        paths.push(&action.target);
         if let Verb::Set(operand) = &action.verb {
             operand.paths(&mut paths);
         }
-        for path in paths.into_iter().filter(|path| path.0.len() > 1) {
-            let attribute = path.root();
-            if table.is_key(attribute) {
-                return Err(KeyFault::KeyPath {
-                    attribute: attribute.to_owned(),
-                    index: false,
-                });
-            }
-            if table
-                .indexes
-                .iter()
-                .flat_map(Index::key_attributes)
-                .any(|key| key.name == attribute)
-            {
-                return Err(KeyFault::KeyPath {
-                    attribute: attribute.to_owned(),
-                    index: true,
-                });
-            }
-        }
     }
-    Ok(())
+    paths
 }
 
 /// The index keys that the update changed, as it left them. A bad value that was there before and stays is nobody's fault:
@@ -94,9 +75,7 @@ pub(super) fn check_result(table: &Table, old: &Old<'_>, changes: &Changes) -> R
         .filter_map(|(index, key)| Some((index, key, changed(key)?)))
         .collect();
     for (index, key, value) in &written {
-        if value.kind() != key.kind.value_type() {
-            return Err(wrong_type(index, key, value.kind()));
-        }
+        check_type(index, key, value.kind())?;
     }
     for (_, _, value) in &written {
         check_not_empty(value)?;
@@ -110,8 +89,8 @@ pub(super) fn check_result(table: &Table, old: &Old<'_>, changes: &Changes) -> R
             continue;
         }
         let bytes = |key: &KeyAttribute| match changes.get(&key.name) {
-            Some(new) => new.as_ref().map_or(0, limited_bytes),
-            None => old.attribute(&key.name).as_ref().map_or(0, limited_bytes),
+            Some(new) => new.as_ref().map_or(0, encoded_size),
+            None => old.attribute(&key.name).as_ref().map_or(0, encoded_size),
         };
         if index.range.iter().map(bytes).sum::<usize>() > INDEX_RANGES_MAX_BYTES {
             return Err(KeyFault::RangeSize);
@@ -135,54 +114,31 @@ fn keys_of<'a>(indexes: &[&'a Index]) -> impl Iterator<Item = (&'a Index, &'a Ke
 
 /// The action that writes the whole attribute.
 fn writer<'a>(update: &'a Update, key: &KeyAttribute) -> Option<&'a Action> {
-    let whole = |path: &Path| path.0.len() == 1 && path.root() == key.name;
+    let whole = |path: &Path| path.is_root() && path.root() == key.name;
     update.actions.iter().find(|action| whole(&action.target))
 }
 
-fn wrong_type(index: &Index, key: &KeyAttribute, actual: ValueType) -> KeyFault {
-    let (attribute, index) = (key.name.clone(), index.name.clone());
-    KeyFault::IndexType {
-        attribute,
-        expected: key.kind.value_type(),
-        actual,
-        index,
+fn check_type(index: &Index, key: &KeyAttribute, actual: ValueType) -> Result<(), KeyFault> {
+    let expected = key.kind.value_type();
+    if actual == expected {
+        return Ok(());
     }
+    Err(KeyFault::IndexType {
+        attribute: key.name.clone(),
+        expected,
+        actual,
+        index: index.name.clone(),
+    })
 }
 
 fn check_not_empty(value: &AttributeValue) -> Result<(), KeyFault> {
-    match value {
-        AttributeValue::S(text) if text.is_empty() => Err(KeyFault::IndexEmptyUpdate { kind: ValueType::S }),
-        AttributeValue::B(bytes) if bytes.is_empty() => {
-            Err(KeyFault::IndexEmptyUpdate { kind: ValueType::B })
-        }
-        _ => Ok(()),
+    if is_empty(value) {
+        Err(KeyFault::IndexEmptyUpdate { kind: value.kind() })
+    } else {
+        Ok(())
     }
 }
 
 fn check_size(index: &Index, key: &KeyAttribute, value: &AttributeValue) -> Result<(), KeyFault> {
-    let max_bytes = if index.hash.contains(key) {
-        HASH_MAX_BYTES
-    } else {
-        RANGE_MAX_BYTES
-    };
-    let bytes = limited_bytes(value);
-    if bytes > max_bytes {
-        let (attribute, index) = (key.name.clone(), index.name.clone());
-        return Err(KeyFault::IndexSize {
-            attribute,
-            bytes,
-            max_bytes,
-            index,
-        });
-    }
-    Ok(())
-}
-
-/// The bytes of a key value as the limits count them; a number never reaches them.
-fn limited_bytes(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::S(text) => text.len(),
-        AttributeValue::B(bytes) => bytes.len(),
-        _ => 0,
-    }
+    index_size(index, key, index.hash.contains(key), value)
 }

@@ -126,7 +126,7 @@ struct Call {
 
 impl Parser<'_> {
     fn section(&mut self) -> Result<(), Body> {
-        let (name, action): (_, fn(&mut Self) -> Result<WrittenAction, Body>) = match self.tokens.peek() {
+        let (name, action): (_, fn(&mut Self) -> _) = match self.tokens.peek() {
             Some(TokenKind::Keyword(Keyword::Set)) => ("SET", Self::set),
             Some(TokenKind::Keyword(Keyword::Remove)) => ("REMOVE", Self::remove),
             Some(TokenKind::Keyword(Keyword::Add)) => ("ADD", Self::add),

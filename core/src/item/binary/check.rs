@@ -57,7 +57,7 @@ pub fn check(bytes: &[u8]) -> Result<(), Corrupt> {
 }
 
 /// Answers DynamoDB's size of the value.
-fn check_value(value: View<'_>, level: usize) -> Result<usize, Corrupt> {
+pub fn check_value(value: View<'_>, level: usize) -> Result<usize, Corrupt> {
     if level > MAX_LEVELS {
         return Err(Corrupt);
     }

@@ -17,6 +17,7 @@
 //! beginning of one cheaply.
 
 mod check;
+mod prefix;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -24,6 +25,7 @@ mod value;
 use std::collections::BTreeMap;
 
 use super::{AttributeValue, Attributes, ValueType, value_size};
+pub use prefix::{InPrefix, StoredValue, find_in_prefix};
 pub(super) use value::{View, each, take_marked, take_member, take_number, take_value, text};
 
 /// An item in binary form. One that exists is valid: bytes are checked whole where they come in.
@@ -192,7 +194,7 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     fn of(bytes: &'a [u8]) -> Option<Self> {
         let size = Item::size_of_prefix(bytes)?;
-        let wide = bytes.first()? & WIDE != 0;
+        let wide = Self::is_wide(bytes);
         let rest = bytes.get(HEAD_BYTES..)?;
         let count = read_offset(rest, wide, 0)?;
         let rest = rest.get(offset_bytes(wide)..)?;
@@ -205,12 +207,19 @@ impl<'a> Layout<'a> {
             names: rest,
             values: &[],
         };
-        let names_length = match count.checked_sub(1) {
-            Some(last) => layout.entry(last)?.0,
-            None => 0,
-        };
-        (layout.names, layout.values) = rest.split_at_checked(names_length)?;
+        (layout.names, layout.values) = rest.split_at_checked(layout.names_length()?)?;
         Some(layout)
+    }
+
+    fn is_wide(bytes: &[u8]) -> bool {
+        bytes.first().is_some_and(|version| version & WIDE != 0)
+    }
+
+    fn names_length(&self) -> Option<usize> {
+        match self.count.checked_sub(1) {
+            Some(last) => Some(self.entry(last)?.0),
+            None => Some(0),
+        }
     }
 
     fn must_be_wide(count: usize, names_length: usize, values_length: usize) -> bool {

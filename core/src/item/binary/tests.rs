@@ -172,7 +172,7 @@ fn equality_knows_no_spelling() {
     assert_ne!(item("1"), item("-1"));
 }
 
-pub fn any_value() -> impl Strategy<Value = AttributeValue> {
+fn any_value() -> impl Strategy<Value = AttributeValue> {
     let number = (any::<i64>(), -140..100i32).prop_filter_map("range", |(digits, exponent)| {
         Number::parse(&format!("{digits}e{exponent}")).ok()
     });
@@ -202,7 +202,7 @@ pub fn any_value() -> impl Strategy<Value = AttributeValue> {
     })
 }
 
-fn any_attributes() -> impl Strategy<Value = Attributes> {
+pub fn any_attributes() -> impl Strategy<Value = Attributes> {
     prop::collection::btree_map("[a-f\0é]{1,2}", any_value(), 0..8)
 }
 

@@ -187,6 +187,33 @@ fn take_body<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(body)
 }
 
+/// How many bytes the value takes whose first few these are; where they do not say, enough to say it.
+pub fn content_length(bytes: &[u8]) -> usize {
+    const LONGEST_HEAD: usize = 1 + 5;
+    const LONGEST_NUMBER: usize = 1 + 2 + 19 + 1;
+    let Some((tag, content)) = bytes.split_first() else {
+        return LONGEST_HEAD;
+    };
+    match *tag {
+        tag::NULL | tag::FALSE | tag::TRUE => 1,
+        tag::N => LONGEST_NUMBER,
+        tag::S | tag::B => {
+            let mut length = 0;
+            for (i, byte) in content.iter().take(5).enumerate() {
+                length |= usize::from(byte & 0x7f) << (7 * i);
+                if *byte < 0x80 {
+                    return 1 + marked_length(length);
+                }
+            }
+            LONGEST_HEAD
+        }
+        _ => match content.first_chunk::<4>() {
+            Some(length) => 1 + 4 + u32::from_be_bytes(*length) as usize,
+            None => 1 + 4,
+        },
+    }
+}
+
 pub fn take_member<'a>(bytes: &mut &'a [u8]) -> Option<(&'a [u8], View<'a>)> {
     Some((take_marked(bytes)?, take_value(bytes)?))
 }

@@ -370,7 +370,7 @@ impl Places {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn reading_agrees_with_the_model(text in any_text()) {

@@ -16,6 +16,7 @@ fn context() -> Context {
         region: "us-east-1".into(),
         now: Timestamp(0),
         random: [0; 16],
+        layer: Layer::New,
     }
 }
 
@@ -258,4 +259,28 @@ fn arns() {
     );
     assert_eq!(table_of_key("ab", &context()), None);
     assert_eq!(table_of_key("a b c", &context()), None);
+}
+
+#[test]
+fn echoes() {
+    let body = r##"{"ProvisionedThroughput":{"WriteCapacityUnits":0},"AttributesToGet":["a","b"],"ExpressionAttributeNames":{"#a":"x"},"Writes":{"t":[{"PutRequest":{"Item":{"pk":{"S":"a"}}}}]},"Reads":{"t":{"Keys":[{"pk":{"B":"YQ==","N":null}}],"ConsistentRead":true}}}"##;
+    let (request, _) = fields(body);
+    let java = |member| request.java_text(member).unwrap();
+    assert_eq!(
+        java("ProvisionedThroughput"),
+        "ProvisionedThroughput(readCapacityUnits=null, writeCapacityUnits=0)"
+    );
+    assert_eq!(java("AttributesToGet"), "[a, b]");
+    assert_eq!(java("ExpressionAttributeNames"), "{#a=x}");
+    let writes = java("Writes");
+    let head = "{t=[WriteRequest(putRequest=PutRequest(item={pk=AttributeValue(s=a, n=null, b=null, iNT=null, dECIMAL=null, dOUBLE=null, sS=null, ";
+    assert!(
+        writes.starts_with(head) && writes.ends_with("=null)}))]}"),
+        "{writes}"
+    );
+    assert_eq!(
+        request.json_text("Reads").unwrap(),
+        r#"{"t":{"Keys":[{"pk":{"B":"YQ=="}}],"ConsistentRead":true}}"#
+    );
+    assert_eq!(request.json_text("Limit"), None);
 }

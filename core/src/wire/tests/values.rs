@@ -14,7 +14,7 @@ const SEVERAL: &str = "Supplied AttributeValue has more than one datatypes set, 
 const LONG: &str = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
 
 /// The values under `Item`, `Key`, … read at a position, settled, as the operation answers.
-fn read(position: Position, operation: Operation, own: Layer, map: &str) -> Result<Attributes, String> {
+fn read_at(position: Position, operation: Operation, own: Layer, map: &str) -> Result<Attributes, String> {
     let body = format!(r#"{{"Item":{map}}}"#);
     let text = |error: Error| message(&error, operation, own).unwrap_or_else(|| "bare".into());
     let (request, layer) = decode(&body, &REQUEST, own).map_err(|fault| text(fault.into()))?;
@@ -25,7 +25,7 @@ fn read(position: Position, operation: Operation, own: Layer, map: &str) -> Resu
 
 /// The fault of one value under `a` of PutItem's Item.
 fn put(value: &str) -> String {
-    match read(
+    match read_at(
         Position::Item,
         PutItem,
         Layer::New,
@@ -38,7 +38,7 @@ fn put(value: &str) -> String {
 
 /// The same on the old layer.
 fn old(value: &str) -> String {
-    match read(
+    match read_at(
         Position::Item,
         BatchWriteItem,
         Layer::Old,
@@ -51,7 +51,7 @@ fn old(value: &str) -> String {
 
 /// The same of `:k` in ExpressionAttributeValues.
 fn eav(operation: Operation, layer: Layer, value: &str) -> String {
-    match read(
+    match read_at(
         Position::ExpressionAttributeValues,
         operation,
         layer,
@@ -249,7 +249,7 @@ fn order_within_one_value() {
 
 #[test]
 fn values_are_read_in_the_order_of_the_request() {
-    let fault = |map: &str| read(Position::Item, PutItem, Layer::New, map).unwrap_err();
+    let fault = |map: &str| read_at(Position::Item, PutItem, Layer::New, map).unwrap_err();
     assert_eq!(
         fault(r#"{"z":{"N":"x"},"a":{}}"#),
         format!("{V1}The parameter cannot be converted to a numeric value: x")
@@ -268,7 +268,7 @@ fn values_are_read_in_the_order_of_the_request() {
         too_large
     );
     assert!(
-        read(
+        read_at(
             Position::Item,
             PutItem,
             Layer::New,
@@ -278,7 +278,7 @@ fn values_are_read_in_the_order_of_the_request() {
     );
 }
 
-/// Sets and nesting of other positions than PutItem's Item give way to what stage V raises at once.
+/// Sets and nesting of other positions than PutItem's Item give way to what answers at once.
 #[test]
 fn faults_that_wait() {
     let map = format!(
@@ -301,7 +301,7 @@ fn faults_that_wait() {
         (Position::ExclusiveStartKey, Query, number.into()),
     ] {
         assert_eq!(
-            read(position, operation, Layer::New, &map),
+            read_at(position, operation, Layer::New, &map),
             Err(text),
             "{position:?}"
         );
@@ -319,7 +319,7 @@ fn faults_that_wait() {
         format!(r#"{PV}Input collection ["x", "x"] contains duplicates."#)
     );
     // Of ExpressionAttributeValues the first key, as everywhere in the maps.
-    let text = super::values::read(
+    let text = read_at(
         Position::ExpressionAttributeValues,
         Query,
         Layer::New,
@@ -344,12 +344,12 @@ fn empty_sets_carry_the_prefix_by_position() {
         (Position::Key, GetItem, ""),
         (Position::Filter, Scan, ""),
     ] {
-        let answer = read(position, operation, Layer::New, r#"{"a":{"SS":[]}}"#);
+        let answer = read_at(position, operation, Layer::New, r#"{"a":{"SS":[]}}"#);
         assert_eq!(answer, Err(format!("{prefix}{set}")), "{position:?}");
     }
     // The switch takes every one of them away.
     assert_eq!(
-        read(Position::Item, PutItem, Layer::Old, r#"{"a":{"SS":[]}}"#),
+        read_at(Position::Item, PutItem, Layer::Old, r#"{"a":{"SS":[]}}"#),
         Err(set)
     );
 }
@@ -446,7 +446,7 @@ fn nesting() {
         } else {
             "a"
         };
-        match read(
+        match read_at(
             position,
             operation,
             Layer::New,
@@ -496,7 +496,7 @@ fn nesting() {
     assert_eq!(at(Position::Filter, Scan, 33), LONG);
     // Level 32 may be an empty list.
     let empty = format!(r#"{{"a":{}}}"#, nested(31).replace(r#"{"S":"x"}"#, r#"{"L":[]}"#));
-    assert!(read(Position::Item, PutItem, Layer::New, &empty).is_ok());
+    assert!(read_at(Position::Item, PutItem, Layer::New, &empty).is_ok());
 }
 
 #[test]
@@ -522,7 +522,7 @@ fn types_are_judged_at_every_depth() {
 #[test]
 fn the_starting_key() {
     let at = |operation, value: &str| {
-        read(
+        read_at(
             Position::ExclusiveStartKey,
             operation,
             Layer::New,
@@ -567,7 +567,7 @@ fn the_starting_key() {
 
 #[test]
 fn what_is_read_is_canonical() {
-    let item = read(
+    let item = read_at(
         Position::Item,
         PutItem,
         Layer::New,

@@ -1,0 +1,289 @@
+//! Locks: on the storage of tables, and on keys.
+//!
+//! The right to write a key, present or absent, is a lock in a key space of our own beside the application's
+//! `pg_advisory_lock`: in memory only, held to the end of the transaction, released after its commit is visible.
+//! What is held is never remembered here, for a savepoint's rollback releases it: PostgreSQL is asked.
+
+use std::{
+    cell::Cell,
+    ffi::CString,
+    time::{Duration, Instant},
+};
+
+use extenddb_core::{
+    item::ItemKey,
+    table::{TableId, TableName},
+};
+use pgrx::{PgSqlErrorCode, pg_sys};
+
+use crate::{
+    guc::{lock_escalation, lock_timeout},
+    subtransaction::subtransaction,
+};
+
+/// Field 4 of an advisory lock's tag: 1 and 2 are the application's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u16)]
+pub enum Class {
+    /// Keys of the system tables; tokens are locked before items.
+    Token = 3,
+    Key = 4,
+    /// The name of a table, by whoever creates or changes it.
+    Name = 5,
+    /// The figures of a table, by whoever measures them.
+    Statistics = 6,
+}
+
+/// What is locked, in the order in which everybody locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag {
+    class: Class,
+    hash: u64,
+}
+
+/// The first id that is not a system table's.
+pub const FIRST_ITEM_TABLE: TableId = TableId(2);
+
+impl Tag {
+    pub fn of_key(key: &ItemKey) -> Tag {
+        let class = if key.table < FIRST_ITEM_TABLE { Class::Token } else { Class::Key };
+        let table = key.table.0.to_le_bytes();
+        let pk_bytes = (key.pk.len() as u32).to_le_bytes();
+        Tag { class, hash: hash(&[&table, &pk_bytes, &key.pk, &key.sk]) }
+    }
+
+    pub fn of_name(name: &TableName) -> Tag {
+        Tag { class: Class::Name, hash: hash(&[name.account.0.as_bytes(), name.name.as_bytes()]) }
+    }
+
+    pub fn of_statistics(table: TableId) -> Tag {
+        Tag { class: Class::Statistics, hash: table.0 as u64 }
+    }
+
+    fn locktag(self) -> pg_sys::LOCKTAG {
+        pg_sys::LOCKTAG {
+            // SAFETY: set when the backend connected to its database.
+            locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
+            locktag_field2: (self.hash >> 32) as u32,
+            locktag_field3: self.hash as u32,
+            locktag_field4: self.class as u16,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_ADVISORY as u8,
+            locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
+        }
+    }
+}
+
+/// FNV-1a with a finaliser; the same in every build, for backends of two builds lock against each other.
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in parts.iter().copied().flatten() {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ (hash >> 33)
+}
+
+/// How long one call may wait for locks, all its waits together.
+pub struct Patience {
+    until: Instant,
+}
+
+/// A lock was not had in time, or waiting for it would have been a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotHad;
+
+impl Patience {
+    pub fn of_a_call() -> Patience {
+        Patience { until: Instant::now() + lock_timeout() }
+    }
+
+    pub fn left(&self) -> Option<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// From now on locks are only tried.
+    fn end(&mut self) {
+        self.until = Instant::now();
+    }
+}
+
+thread_local! {
+    /// (transaction, key locks taken in it). Too high after a savepoint's rollback, which only escalates earlier.
+    static TAKEN: Cell<(u32, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Takes the locks of these keys in their order; answers for each whether it was had. After the first that was not,
+/// the rest are only tried. Past [`lock_escalation`] locks in a transaction the whole table is locked instead: lock
+/// memory is finite and shared by the cluster. `storage` finds a table's OID.
+pub fn lock_keys(keys: &[&ItemKey], storage: impl Fn(TableId) -> Option<pg_sys::Oid>) -> Vec<bool> {
+    let mut order: Vec<(Tag, usize)> = keys.iter().enumerate().map(|(place, key)| (Tag::of_key(key), place)).collect();
+    order.sort_unstable();
+    let mut had = vec![false; keys.len()];
+    let mut patience = Patience::of_a_call();
+    let mut previous: Option<(Tag, bool)> = None;
+    for (tag, place) in order {
+        had[place] = match previous {
+            Some((same, answer)) if same == tag => answer,
+            _ => lock_key(tag, keys[place].table, &storage, &mut patience),
+        };
+        previous = Some((tag, had[place]));
+        if !had[place] {
+            patience.end();
+        }
+    }
+    had
+}
+
+fn lock_key(
+    tag: Tag,
+    table: TableId,
+    storage: &impl Fn(TableId) -> Option<pg_sys::Oid>,
+    patience: &mut Patience,
+) -> bool {
+    let transaction = transaction();
+    let (of, taken) = TAKEN.get();
+    let taken = if of == transaction { taken } else { 0 };
+    if taken >= lock_escalation()
+        && !held(&tag.locktag(), pg_sys::ExclusiveLock)
+        && let Some(oid) = storage(table)
+    {
+        return whole_table_held(oid) || lock_whole_table(oid, patience).is_ok();
+    }
+    let had = match acquire(tag, false) {
+        pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL => wait(patience, || lock(tag)).is_ok(),
+        pg_sys::LockAcquireResult::LOCKACQUIRE_OK => true,
+        _already_held => return true,
+    };
+    if had {
+        TAKEN.set((transaction, taken + 1));
+    }
+    had
+}
+
+/// Everybody else's writes of this table end here. `deadlock_timeout` is raised above the wait: two transactions
+/// with key locks that escalate on one table do wait for each other, and the first to look would be the victim.
+fn lock_whole_table(oid: pg_sys::Oid, patience: &Patience) -> Result<(), NotHad> {
+    wait(patience, || {
+        set_for_subtransaction("deadlock_timeout", lock_timeout() + Duration::from_secs(1));
+        lock_relation(oid, pg_sys::ShareRowExclusiveLock);
+    })
+}
+
+fn whole_table_held(oid: pg_sys::Oid) -> bool {
+    let tag = pg_sys::LOCKTAG {
+        // SAFETY: as in `Tag::locktag`.
+        locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
+        locktag_field2: oid.to_u32(),
+        locktag_field3: 0,
+        locktag_field4: 0,
+        locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION as u8,
+        locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+    };
+    [pg_sys::ShareRowExclusiveLock, pg_sys::ExclusiveLock, pg_sys::AccessExclusiveLock]
+        .into_iter()
+        .any(|mode| held(&tag, mode))
+}
+
+fn held(tag: &pg_sys::LOCKTAG, mode: u32) -> bool {
+    // SAFETY: looks into this backend's own lock table.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return pg_sys::LockHeldByMe(tag, mode as i32);
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return pg_sys::LockHeldByMe(tag, mode as i32, false);
+    }
+}
+
+/// Takes a lock to the end of the transaction, without waiting.
+pub fn try_lock(tag: Tag) -> bool {
+    acquire(tag, false) != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
+}
+
+/// Takes a lock to the end of the transaction, waiting as long as it takes: call it in [`wait`].
+fn lock(tag: Tag) {
+    acquire(tag, true);
+}
+
+/// Takes the lock of a name or of figures, as long as patience lasts.
+pub fn lock_patiently(tag: Tag, patience: &Patience) -> Result<(), NotHad> {
+    if try_lock(tag) { Ok(()) } else { wait(patience, || lock(tag)) }
+}
+
+fn acquire(tag: Tag, waiting: bool) -> pg_sys::LockAcquireResult::Type {
+    // SAFETY: an advisory lock of this database.
+    unsafe { pg_sys::LockAcquire(&tag.locktag(), pg_sys::ExclusiveLock as i32, false, !waiting) }
+}
+
+/// Takes a lock on a table to the end of the transaction, as long as patience lasts, and lets in the invalidations
+/// that came before it. The OID need not be of a table any more.
+pub fn lock_relation_patiently(oid: pg_sys::Oid, mode: u32, patience: &Patience) -> Result<(), NotHad> {
+    // SAFETY: as `lock_relation`.
+    if unsafe { pg_sys::ConditionalLockRelationOid(oid, mode as i32) } {
+        return Ok(());
+    }
+    wait(patience, || lock_relation(oid, mode))
+}
+
+/// A lock that other transactions queue behind while it waits (a change of a table): short waits with pauses between.
+pub fn wait_in_turns(patience: &Patience, take: impl Fn()) -> Result<(), NotHad> {
+    const TURN: Duration = Duration::from_millis(200);
+    const PAUSE: Duration = Duration::from_millis(50);
+    loop {
+        let left = patience.left().ok_or(NotHad)?;
+        let turn = Patience { until: Instant::now() + left.min(TURN) };
+        if wait(&turn, &take).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+        pgrx::check_for_interrupts!();
+    }
+}
+
+pub fn lock_relation(oid: pg_sys::Oid, mode: u32) {
+    // SAFETY: only takes the lock; nothing is opened.
+    unsafe { pg_sys::LockRelationOid(oid, mode as i32) }
+}
+
+/// Takes one lock in a subtransaction of its own, waiting as long as patience lasts. A failed wait releases every lock
+/// of its subtransaction, hence one each; it assigns no transaction id.
+pub fn wait(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
+    let Some(left) = patience.left() else { return Err(NotHad) };
+    let not_had = [PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED];
+    subtransaction(&not_had, || {
+        set_for_subtransaction("lock_timeout", left);
+        take();
+    })
+    .map_err(|_| NotHad)
+}
+
+/// Undone at the subtransaction's end. With the right of a superuser, which the owner of the tables is not.
+fn set_for_subtransaction(setting: &str, value: Duration) {
+    let name = CString::new(setting).expect("a setting's name");
+    let value = CString::new(value.as_millis().max(1).to_string()).expect("digits");
+    // SAFETY: both strings outlive the call.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_SUSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+}
+
+/// The number of this backend's transaction.
+fn transaction() -> u32 {
+    // SAFETY: this backend's own entry.
+    unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        return (*pg_sys::MyProc).lxid;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        return (*pg_sys::MyProc).vxid.lxid;
+    }
+}

@@ -1,0 +1,213 @@
+//! Requests: the calls that carry one DynamoDB operation each, and the engine driven to completion in place.
+
+use std::{ffi::c_int, future::Future, task::Poll};
+
+use extenddb_core::{
+    operation::{self, Context, Operation},
+    table::AccountId,
+    wire::{Answer, Layer, json, json::Json},
+    write::Timestamp,
+};
+use pgrx::pg_sys;
+
+use crate::{
+    call::{Call, Returned, sql_functions, varlena},
+    guc,
+    raise::{INTERNAL_ERROR, INVALID_PARAMETER_VALUE, Raise},
+    security::{Right, as_owner},
+    store::SpiStore,
+};
+
+sql_functions! {
+    "ddb_request" => request;
+    "ddb_requests" => requests;
+}
+
+/// `ddb.request`: every answer of DynamoDB's is data, a fault too.
+fn request(call: &Call) -> Returned {
+    let operation = call.required_text(0, "operation")?;
+    let body = call.required_text(1, "request")?;
+    let context = RequestContext::read(call.text(2)?)?;
+    let answer = answer(operation, body, context)?;
+    Ok(Some(answer_row(&answer)))
+}
+
+/// `ddb.requests`: several in one call, in order; each its own answer.
+fn requests(call: &Call) -> Returned {
+    call.rows(|| {
+        let (operations, bodies, contexts) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
+        if operations.len() != bodies.len() || !(contexts.is_empty() || contexts.len() == bodies.len()) {
+            return Err(Raise::new(
+                INVALID_PARAMETER_VALUE,
+                "operations, requests and contexts must be of one length",
+            ));
+        }
+        let mut answers = Vec::with_capacity(bodies.len());
+        for (at, (operation, body)) in operations.into_iter().zip(bodies).enumerate() {
+            let (Some(operation), Some(body)) = (operation, body) else {
+                return Err(Raise::new(
+                    INVALID_PARAMETER_VALUE,
+                    "operations and requests must not contain null",
+                ));
+            };
+            let context = RequestContext::read(contexts.get(at).copied().flatten())?;
+            answers.push(answer(operation, body, context)?);
+        }
+        Ok(answers.into_iter().map(|answer| Ok(answer_row(&answer))))
+    })
+}
+
+fn answer(operation: &str, body: &str, context: RequestContext) -> Result<Answer, Raise> {
+    match Operation::from_name(operation) {
+        Some(operation) => serve(operation, body, context.account),
+        None => Ok(unknown_operation()),
+    }
+}
+
+/// behaviour/wire §requests: without a message.
+fn unknown_operation() -> Answer {
+    Answer {
+        status: 400,
+        body: r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#.into(),
+    }
+}
+
+/// Checks the caller's right and serves the request as the owner.
+pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
+    Right::of(operation).require(&format!("DynamoDB operation {}", operation.name()))?;
+    let context = Context {
+        account,
+        region: guc::region(),
+        now: now(),
+        random: random()?,
+        layer: Layer::New,
+    };
+    as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
+}
+
+/// One poll: the store does its work when called, so nothing ever waits.
+pub fn run_now<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    match future
+        .as_mut()
+        .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("a synchronous store never pends"),
+    }
+}
+
+/// The wall clock, not the transaction's start.
+pub fn now() -> Timestamp {
+    // SAFETY: reads the clock.
+    let since_2000_us = unsafe { pg_sys::GetCurrentTimestamp() };
+    const FROM_1970_TO_2000_MS: i64 = 946_684_800_000;
+    Timestamp(u64::try_from(since_2000_us / 1_000 + FROM_1970_TO_2000_MS).unwrap_or(0))
+}
+
+fn random() -> Result<[u8; 16], Raise> {
+    let mut bytes = [0; 16];
+    // SAFETY: writes as many bytes as it is told.
+    if unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) } {
+        Ok(bytes)
+    } else {
+        Err(Raise::new(INTERNAL_ERROR, "could not generate random bytes"))
+    }
+}
+
+/// What `context` says about a request. Members that are not known here are ignored.
+pub struct RequestContext {
+    account: AccountId,
+}
+
+impl RequestContext {
+    /// Whoever names an account or a principal speaks for somebody else, and only the proxy may.
+    pub fn read(context: Option<&str>) -> Result<RequestContext, Raise> {
+        let mut account = AccountId::default();
+        let text = context.unwrap_or("{}");
+        if text == "{}" {
+            return Ok(RequestContext { account });
+        }
+        let Ok(Json::Object(members)) = json::parse(text) else {
+            return Err(Raise::new(
+                INVALID_PARAMETER_VALUE,
+                "context must be a JSON object",
+            ));
+        };
+        let mut for_another = false;
+        for (name, value) in &members {
+            let known = [
+                "account",
+                "principal",
+                "requestId",
+                "host",
+                "sourceIp",
+                "accessKeyId",
+            ];
+            match value {
+                Json::Null => {}
+                Json::String(text) if name == "account" => {
+                    if text.len() != 12 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+                        return Err(Raise::new(
+                            INVALID_PARAMETER_VALUE,
+                            "context.account must be twelve digits",
+                        ));
+                    }
+                    let named = AccountId(text.to_string());
+                    for_another |= named != AccountId::default();
+                    account = named;
+                }
+                Json::String(_) if name == "principal" => for_another = true,
+                Json::String(_) => {}
+                _ if known.contains(&name.as_ref()) => {
+                    return Err(Raise::new(
+                        INVALID_PARAMETER_VALUE,
+                        format!("context.{name} must be a string"),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        if for_another {
+            Right::Proxy.require("naming an account or principal in context")?;
+        }
+        Ok(RequestContext { account })
+    }
+}
+
+/// `(status int, body json)`.
+fn answer_row(answer: &Answer) -> pg_sys::Datum {
+    let mut values = [
+        pg_sys::Datum::from(i32::from(answer.status)),
+        varlena(answer.body.as_bytes()),
+    ];
+    let mut nulls = [false; 2];
+    // SAFETY: a blessed descriptor of two columns, and as many values.
+    unsafe {
+        let tuple = pg_sys::heap_form_tuple(answer_columns(), values.as_mut_ptr(), nulls.as_mut_ptr());
+        pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
+    }
+}
+
+/// The row type of answers, made once a backend: asking for the call's own costs more than it serves a small GetItem.
+fn answer_columns() -> pg_sys::TupleDesc {
+    thread_local! {
+        static COLUMNS: std::cell::Cell<pg_sys::TupleDesc> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+    }
+    let known = COLUMNS.get();
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: the descriptor lives in TopMemoryContext, for the life of the backend.
+    unsafe {
+        let before = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
+        let columns = pg_sys::CreateTemplateTupleDesc(2);
+        const NO_MODIFIER: c_int = -1;
+        pg_sys::TupleDescInitEntry(columns, 1, c"status".as_ptr(), pg_sys::INT4OID, NO_MODIFIER, 0);
+        pg_sys::TupleDescInitEntry(columns, 2, c"body".as_ptr(), pg_sys::JSONOID, NO_MODIFIER, 0);
+        let columns = pg_sys::BlessTupleDesc(columns);
+        pg_sys::MemoryContextSwitchTo(before);
+        COLUMNS.set(columns);
+        columns
+    }
+}

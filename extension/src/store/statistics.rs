@@ -1,0 +1,91 @@
+//! Figures of a table: measured by one scan of its storage, remembered for six hours where the transaction may write.
+
+use extenddb_core::table::{Statistics, Table, TableId};
+use pgrx::pg_sys;
+
+use crate::{
+    locks::{self, Tag},
+    spi::{self, Arg, Plan, Snapshot, Statement},
+};
+
+use super::{storage, write};
+
+pub fn statistics(table: &Table) -> Statistics {
+    if let Some(known) = spi::with_snapshot(Snapshot::Transaction, || remembered(table.id)) {
+        return known;
+    }
+    let measured = spi::with_snapshot(Snapshot::Transaction, || measured(table));
+    // Whoever finds another at it leaves the remembering to that one; an old snapshot would meet its row with 40001.
+    if may_write() && !write::one_snapshot() && locks::try_lock(Tag::of_statistics(table.id)) {
+        remember(table.id, &measured);
+    }
+    measured
+}
+
+fn remembered(table: TableId) -> Option<Statistics> {
+    let mut known = None;
+    let sql = || {
+        "SELECT items, bytes, CAST(indexes AS pg_catalog.text) FROM ddb.statistics \
+         WHERE table_id OPERATOR(pg_catalog.=) $1 AND measured_at OPERATOR(pg_catalog.>) \
+         (pg_catalog.now() OPERATOR(pg_catalog.-) CAST($2 AS pg_catalog.interval))"
+            .into()
+    };
+    spi::query(plan(8), sql, &[Arg::Int4(table.0), Arg::Text("6 hours")], 1, |row| {
+        // Unreadable figures are measured again.
+        known = serde_json::from_str(&row.text(3)).ok().map(|indexes| Statistics {
+            items: row.int8(1) as u64,
+            bytes: row.int8(2) as u64,
+            indexes,
+        });
+    });
+    known
+}
+
+fn measured(table: &Table) -> Statistics {
+    let (items, bytes) = measure(table.id, None);
+    let of_index = |number: i32| {
+        let (entries, bytes) = measure(table.id, Some(number));
+        (number, entries, bytes)
+    };
+    Statistics { items, bytes, indexes: table.indexes.iter().map(|index| of_index(index.number)).collect() }
+}
+
+fn measure(table: TableId, index: Option<i32>) -> (u64, u64) {
+    let mut figures = (0, 0);
+    let sql = || {
+        format!(
+            "SELECT pg_catalog.count(*), CAST(pg_catalog.sum(ddb.item_size(item)) AS pg_catalog.int8) FROM {}",
+            storage::name(table, index)
+        )
+    };
+    let plan = Plan { table: table.0, index, statement: Statement::Measure, shape: 0 };
+    spi::scan(plan, sql, |row| figures = (row.int8(1) as u64, row.int8(2) as u64));
+    figures
+}
+
+fn remember(table: TableId, figures: &Statistics) {
+    let sql = || {
+        "INSERT INTO ddb.statistics (table_id, measured_at, items, bytes, indexes) \
+         VALUES ($1, pg_catalog.now(), $2, $3, CAST($4 AS pg_catalog.json)) \
+         ON CONFLICT (table_id) DO UPDATE SET measured_at = EXCLUDED.measured_at, items = EXCLUDED.items, \
+         bytes = EXCLUDED.bytes, indexes = EXCLUDED.indexes"
+            .into()
+    };
+    let indexes = serde_json::to_string(&figures.indexes).unwrap_or_else(|_| "[]".into());
+    let args = [
+        Arg::Int4(table.0),
+        Arg::Int8(figures.items as i64),
+        Arg::Int8(figures.bytes as i64),
+        Arg::Text(&indexes),
+    ];
+    spi::change(plan(9), sql, &args);
+}
+
+fn may_write() -> bool {
+    // SAFETY: settings of this backend's transaction.
+    unsafe { !pg_sys::XactReadOnly && !pg_sys::RecoveryInProgress() }
+}
+
+fn plan(shape: u64) -> Plan {
+    Plan { table: -1, index: None, statement: Statement::Catalog, shape }
+}

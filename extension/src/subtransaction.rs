@@ -1,0 +1,49 @@
+//! A subtransaction around a piece of work whose error is wanted as a value.
+
+use std::panic::AssertUnwindSafe;
+
+use pgrx::{
+    PgSqlErrorCode, PgTryBuilder, pg_sys,
+    pg_sys::panic::CaughtError,
+};
+
+/// Runs `work` in a subtransaction. An ERROR whose SQLSTATE is in `expected` rolls it back and is answered as that
+/// SQLSTATE; any other, a cancel and a bug too, rolls it back and goes on its way.
+///
+/// Without the subtransaction a caught ERROR would leave its locks, pins and snapshots behind.
+pub fn subtransaction<T>(expected: &[PgSqlErrorCode], work: impl FnOnce() -> T) -> Result<T, PgSqlErrorCode> {
+    enum Outcome<T> {
+        Done(T),
+        Expected(PgSqlErrorCode),
+        Other(CaughtError),
+    }
+    // SAFETY: the calls are PL/pgSQL's for a block with EXCEPTION, in its order.
+    unsafe {
+        let context = pg_sys::CurrentMemoryContext;
+        let owner = pg_sys::CurrentResourceOwner;
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(context);
+        let outcome = PgTryBuilder::new(AssertUnwindSafe(|| Outcome::Done(work())))
+            .catch_others(|error| match error {
+                CaughtError::PostgresError(ref report) | CaughtError::ErrorReport(ref report)
+                    if expected.contains(&report.sql_error_code()) =>
+                {
+                    Outcome::Expected(report.sql_error_code())
+                }
+                other => Outcome::Other(other),
+            })
+            .execute();
+        if matches!(outcome, Outcome::Done(_)) {
+            pg_sys::ReleaseCurrentSubTransaction();
+        } else {
+            pg_sys::RollbackAndReleaseCurrentSubTransaction();
+        }
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        match outcome {
+            Outcome::Done(value) => Ok(value),
+            Outcome::Expected(code) => Err(code),
+            Outcome::Other(error) => error.rethrow(),
+        }
+    }
+}

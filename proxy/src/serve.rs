@@ -1,0 +1,407 @@
+//! `extenddb serve`: what it may be told, and what it refuses to start with.
+
+use std::{
+    io::IsTerminal,
+    net::{SocketAddr, ToSocketAddrs},
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use clap::{Args, ValueEnum};
+use extenddb_backend_postgres::{Config, ConfigError, OpenError, Postgres, SynchronousCommit};
+use time::{UtcDateTime, format_description::well_known::Rfc3339};
+use tokio::{
+    net::TcpListener,
+    runtime,
+    signal::unix::{SignalKind, signal},
+};
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    front::Front,
+    server,
+    signature::{Authentication, Key, SessionToken, Verifier},
+};
+
+#[derive(Args)]
+pub struct Options {
+    /// Where to listen, HOST:PORT; several are separated by commas
+    #[arg(
+        long,
+        env = "EXTENDDB_LISTEN",
+        value_name = "HOST:PORT",
+        value_delimiter = ',',
+        default_value = "127.0.0.1:8000"
+    )]
+    listen: Vec<String>,
+
+    /// The database: key=value pairs or a postgresql:// URL; what it leaves open comes from PGHOST, PGPORT, PGUSER,
+    /// PGDATABASE, PGPASSWORD and libpq's defaults
+    #[arg(
+        long,
+        env = "EXTENDDB_POSTGRES",
+        value_name = "CONNINFO",
+        hide_env_values = true
+    )]
+    postgres: Option<String>,
+
+    /// The most sessions with PostgreSQL at a time
+    #[arg(long, env = "EXTENDDB_POOL", value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pool: u32,
+
+    /// How signatures are checked; strict by default where a key is set or others than this machine can connect, else
+    /// format. The key is EXTENDDB_ACCESS_KEY_ID and EXTENDDB_SECRET_ACCESS_KEY, else AWS_ACCESS_KEY_ID,
+    /// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN
+    #[arg(long, env = "EXTENDDB_AUTH", value_name = "MODE")]
+    auth: Option<Auth>,
+
+    /// The region that this server is
+    #[arg(long, env = "EXTENDDB_REGION", default_value = "us-east-1", value_parser = region)]
+    region: String,
+
+    /// The account whose tables are served, 12 digits
+    #[arg(long, env = "EXTENDDB_ACCOUNT", default_value = "000000000000", value_parser = account)]
+    account: String,
+
+    /// The deadline of a request, like 30s or 500ms
+    #[arg(long, env = "EXTENDDB_REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    request_timeout: Duration,
+
+    /// At a stop, how long running requests may take to end
+    #[arg(long, env = "EXTENDDB_DRAIN_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    drain_timeout: Duration,
+
+    /// What a commit waits for
+    #[arg(
+        long,
+        env = "EXTENDDB_SYNCHRONOUS_COMMIT",
+        value_name = "SETTING",
+        default_value = "durable"
+    )]
+    synchronous_commit: Commit,
+
+    #[arg(
+        long,
+        env = "EXTENDDB_LOG_FORMAT",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
+    log_format: LogFormat,
+
+    /// What is logged: a level, or levels by part, like info,extenddb::front=debug for a line a request
+    #[arg(long, env = "EXTENDDB_LOG", value_name = "FILTER", default_value = "info")]
+    log: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Auth {
+    /// Signatures are verified with the one key
+    Strict,
+    /// Signatures must be complete; anyone is believed
+    Format,
+    /// Signatures are not looked at; on loopback only
+    None,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Commit {
+    /// The local flush at least, whatever the database or role sets; remote_apply where the server is set to it
+    Durable,
+    Off,
+    Local,
+    #[value(name = "remote_write")]
+    RemoteWrite,
+    On,
+    #[value(name = "remote_apply")]
+    RemoteApply,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Why the server does not start, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("cannot listen on {address}: {cause}{hint}")]
+    Listen {
+        address: String,
+        cause: std::io::Error,
+        hint: &'static str,
+    },
+    #[error(
+        "--auth none lets anyone in who can connect, and {0} is not a loopback address\nhint: listen on 127.0.0.1, or set \
+         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and use --auth strict"
+    )]
+    OpenToAll(SocketAddr),
+    #[error(
+        "signatures cannot be verified without a key\nhint: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the same as \
+         the clients', or listen on loopback only with --auth format"
+    )]
+    NoKey,
+    #[error("{set} is set and {missing} is not\nhint: a key has two parts; set both or none")]
+    HalfKey {
+        set: &'static str,
+        missing: &'static str,
+    },
+    #[error("AWS_CREDENTIAL_EXPIRATION is not a time like 2026-01-01T00:00:00Z: {0}")]
+    Expiration(String),
+    #[error("the log filter is not valid: {0}")]
+    Log(tracing_subscriber::filter::ParseError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("cannot start: {0}")]
+    System(std::io::Error),
+}
+
+pub fn run(options: Options) -> Result<(), Refusal> {
+    start_log(&options)?;
+    let listen = resolve(&options.listen)?;
+    let key = key(environment)?;
+    let authentication = authentication(options.auth, key, &listen, &options.region)?;
+    runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Refusal::System)?
+        .block_on(serve(options, listen, authentication))
+}
+
+async fn serve(
+    options: Options,
+    listen: Vec<SocketAddr>,
+    authentication: Authentication,
+) -> Result<(), Refusal> {
+    let stop = stop_signal().map_err(Refusal::System)?;
+    let backend = Postgres::connect(Config {
+        connection: extenddb_backend_postgres::connection_settings(options.postgres.as_deref(), environment)?,
+        pool_size: usize::try_from(options.pool).unwrap_or(usize::MAX),
+        request_timeout: options.request_timeout,
+        synchronous_commit: options.synchronous_commit.into(),
+    })
+    .await?;
+    let mut listeners = Vec::new();
+    for address in listen {
+        listeners.push(
+            TcpListener::bind(address)
+                .await
+                .map_err(|cause| not_listening(address, cause))?,
+        );
+    }
+    for listener in &listeners {
+        tracing::info!(
+            address = listener
+                .local_addr()
+                .map_or_else(|_| String::new(), |address| address.to_string()),
+            auth = authentication.name(),
+            region = options.region,
+            extension = backend.extension_version(),
+            "listening"
+        );
+    }
+    let front = Arc::new(Front {
+        backend,
+        authentication,
+        region: options.region,
+        account: options.account,
+        body_timeout: options.request_timeout,
+        stopping: AtomicBool::new(false),
+    });
+    server::run(listeners, front.clone(), stop, options.drain_timeout).await;
+    crate::backend::Backend::close(&front.backend).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Done at the first SIGTERM or SIGINT; the second ends the process at once.
+fn stop_signal() -> Result<impl Future<Output = ()>, std::io::Error> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let (first, done) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        let mut next = async || tokio::select! { _ = terminate.recv() => 143, _ = interrupt.recv() => 130 };
+        next().await;
+        let _ = first.send(());
+        std::process::exit(next().await);
+    });
+    Ok(async {
+        let _ = done.await;
+    })
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn start_log(options: &Options) -> Result<(), Refusal> {
+    let filter = EnvFilter::builder().parse(&options.log).map_err(Refusal::Log)?;
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    match options.log_format {
+        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
+    Ok(())
+}
+
+fn resolve(listen: &[String]) -> Result<Vec<SocketAddr>, Refusal> {
+    let mut addresses = Vec::new();
+    for name in listen {
+        match name.to_socket_addrs() {
+            Ok(found) => addresses.extend(found),
+            Err(cause) => {
+                let hint = "\nhint: write HOST:PORT, like 127.0.0.1:8000 or [::1]:8000";
+                return Err(Refusal::Listen {
+                    address: name.clone(),
+                    cause,
+                    hint,
+                });
+            }
+        }
+    }
+    addresses.dedup();
+    Ok(addresses)
+}
+
+fn not_listening(address: SocketAddr, cause: std::io::Error) -> Refusal {
+    let hint = match cause.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            "\nhint: something listens there already; choose another with --listen"
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            "\nhint: ports below 1024 need a privilege; choose a higher one"
+        }
+        _ => "",
+    };
+    Refusal::Listen {
+        address: address.to_string(),
+        cause,
+        hint,
+    }
+}
+
+/// Our own variables come first and are taken whole: a key is never put together from both.
+fn key(environment: impl Fn(&str) -> Option<String>) -> Result<Option<Key>, Refusal> {
+    const OURS: [&str; 2] = ["EXTENDDB_ACCESS_KEY_ID", "EXTENDDB_SECRET_ACCESS_KEY"];
+    const AWS: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+    for names @ [id_name, secret_name] in [OURS, AWS] {
+        let (access_key_id, secret) = match names.map(&environment) {
+            [Some(access_key_id), Some(secret)] => (access_key_id, secret),
+            [Some(_), None] => {
+                return Err(Refusal::HalfKey {
+                    set: id_name,
+                    missing: secret_name,
+                });
+            }
+            [None, Some(_)] => {
+                return Err(Refusal::HalfKey {
+                    set: secret_name,
+                    missing: id_name,
+                });
+            }
+            [None, None] => continue,
+        };
+        let session = match environment("AWS_SESSION_TOKEN") {
+            Some(token) if names == AWS => Some(SessionToken {
+                token,
+                expires: expiration(environment("AWS_CREDENTIAL_EXPIRATION"))?,
+            }),
+            _ => None,
+        };
+        return Ok(Some(Key {
+            access_key_id,
+            secret,
+            session,
+        }));
+    }
+    Ok(None)
+}
+
+fn expiration(text: Option<String>) -> Result<Option<UtcDateTime>, Refusal> {
+    let Some(text) = text else { return Ok(None) };
+    match UtcDateTime::parse(&text, &Rfc3339) {
+        Ok(time) => Ok(Some(time)),
+        Err(_) => Err(Refusal::Expiration(text)),
+    }
+}
+
+fn authentication(
+    asked: Option<Auth>,
+    key: Option<Key>,
+    listen: &[SocketAddr],
+    region: &str,
+) -> Result<Authentication, Refusal> {
+    let open = listen
+        .iter()
+        .find(|address| !address.ip().to_canonical().is_loopback());
+    let default = if key.is_some() || open.is_some() {
+        Auth::Strict
+    } else {
+        Auth::Format
+    };
+    match (asked.unwrap_or(default), key, open) {
+        (Auth::Strict, Some(key), _) => Ok(Authentication::Strict(Verifier::new(key, region.to_owned()))),
+        (Auth::Strict, None, _) => Err(Refusal::NoKey),
+        (Auth::Format, _, open) => {
+            if let Some(address) = open {
+                tracing::warn!(%address, "--auth format believes anyone who can connect, and others than this machine can");
+            }
+            Ok(Authentication::Format)
+        }
+        (Auth::None, _, Some(address)) => Err(Refusal::OpenToAll(*address)),
+        (Auth::None, _, None) => Ok(Authentication::None),
+    }
+}
+
+impl From<Commit> for SynchronousCommit {
+    fn from(commit: Commit) -> SynchronousCommit {
+        match commit {
+            Commit::Durable => Self::Durable,
+            Commit::Off => Self::Off,
+            Commit::Local => Self::Local,
+            Commit::RemoteWrite => Self::RemoteWrite,
+            Commit::On => Self::On,
+            Commit::RemoteApply => Self::RemoteApply,
+        }
+    }
+}
+
+/// A number and its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let milliseconds_each = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        _ => return Err("write a number with ms, s or min, like 30s".into()),
+    };
+    match number.parse::<u32>() {
+        Ok(number) if number > 0 => Ok(Duration::from_millis(u64::from(number) * milliseconds_each)),
+        _ => Err("write a positive number with ms, s or min, like 30s".into()),
+    }
+}
+
+fn account(text: &str) -> Result<String, String> {
+    if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        Ok(text.to_owned())
+    } else {
+        Err("an account has 12 digits".into())
+    }
+}
+
+fn region(text: &str) -> Result<String, String> {
+    if !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    {
+        Ok(text.to_owned())
+    } else {
+        Err("a region has letters, digits and dashes".into())
+    }
+}

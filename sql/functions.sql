@@ -1,0 +1,126 @@
+-- The functions that read and write tables. Everybody may call them; each asks for the rights of a role:
+-- ddb_read to read, ddb_write to write items, ddb_admin to create and drop tables, ddb_proxy to act for others.
+
+CREATE FUNCTION ddb.request(
+    operation text,
+    request json,
+    context json DEFAULT '{}',
+    OUT status integer,
+    OUT body json
+)
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_request';
+COMMENT ON FUNCTION ddb.request(text, json, json)
+    IS 'serves one DynamoDB operation; answers the HTTP status and body, faults too';
+
+CREATE FUNCTION ddb.requests(operations text[], requests json[], contexts json[] DEFAULT NULL)
+    RETURNS TABLE (status integer, body json)
+    LANGUAGE c VOLATILE ROWS 10 AS 'MODULE_PATHNAME', 'ddb_requests';
+COMMENT ON FUNCTION ddb.requests(text[], json[], json[])
+    IS 'serves several DynamoDB operations in order; answers one row each';
+
+-- The operations by name: an answer, or an ERROR with SQLSTATE DDnnn.
+
+CREATE FUNCTION ddb.batch_get_item(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_batch_get_item';
+COMMENT ON FUNCTION ddb.batch_get_item(json) IS 'DynamoDB BatchGetItem: up to 100 items by their keys, of several tables';
+
+CREATE FUNCTION ddb.batch_write_item(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_batch_write_item';
+COMMENT ON FUNCTION ddb.batch_write_item(json) IS 'DynamoDB BatchWriteItem: puts or deletes up to 25 items, each by itself';
+
+CREATE FUNCTION ddb.create_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_create_table';
+COMMENT ON FUNCTION ddb.create_table(json) IS 'DynamoDB CreateTable: creates a table';
+
+CREATE FUNCTION ddb.delete_item(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_delete_item';
+COMMENT ON FUNCTION ddb.delete_item(json) IS 'DynamoDB DeleteItem: deletes an item by its key';
+
+CREATE FUNCTION ddb.delete_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_delete_table';
+COMMENT ON FUNCTION ddb.delete_table(json) IS 'DynamoDB DeleteTable: deletes a table and its items';
+
+CREATE FUNCTION ddb.describe_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_table';
+COMMENT ON FUNCTION ddb.describe_table(json) IS 'DynamoDB DescribeTable: describes a table';
+
+CREATE FUNCTION ddb.get_item(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_get_item';
+COMMENT ON FUNCTION ddb.get_item(json) IS 'DynamoDB GetItem: one item by its key';
+
+CREATE FUNCTION ddb.list_tables(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_tables';
+COMMENT ON FUNCTION ddb.list_tables(json) IS 'DynamoDB ListTables: the names of the tables';
+
+CREATE FUNCTION ddb.put_item(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_put_item';
+COMMENT ON FUNCTION ddb.put_item(json) IS 'DynamoDB PutItem: stores an item whole';
+
+CREATE FUNCTION ddb.query(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_query';
+COMMENT ON FUNCTION ddb.query(json) IS 'DynamoDB Query: a page of items of one partition, in the order of their sort keys';
+
+CREATE FUNCTION ddb.scan(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_scan';
+COMMENT ON FUNCTION ddb.scan(json) IS 'DynamoDB Scan: a page of items of a table or index';
+
+CREATE FUNCTION ddb.update_item(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_item';
+COMMENT ON FUNCTION ddb.update_item(json) IS 'DynamoDB UpdateItem: changes attributes of an item, or creates it';
+
+-- The same over ddb.item.
+
+CREATE FUNCTION ddb.get(table_name text, key ddb.item) RETURNS ddb.item
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_get';
+COMMENT ON FUNCTION ddb.get(text, ddb.item) IS 'the item under a key, or null';
+
+CREATE FUNCTION ddb.put(
+    table_name text,
+    item ddb.item,
+    condition text DEFAULT NULL,
+    names json DEFAULT NULL,
+    expression_values ddb.item DEFAULT NULL
+) RETURNS ddb.item
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_put';
+COMMENT ON FUNCTION ddb.put(text, ddb.item, text, json, ddb.item)
+    IS 'stores an item, on a condition if there is one; answers what was stored before, or null';
+
+CREATE FUNCTION ddb.update(
+    table_name text,
+    key ddb.item,
+    update_expression text,
+    condition text DEFAULT NULL,
+    names json DEFAULT NULL,
+    expression_values ddb.item DEFAULT NULL
+) RETURNS ddb.item
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update';
+COMMENT ON FUNCTION ddb.update(text, ddb.item, text, text, json, ddb.item)
+    IS 'changes an item by an update expression, on a condition if there is one; answers the item as it is now';
+
+CREATE FUNCTION ddb.delete(
+    table_name text,
+    key ddb.item,
+    condition text DEFAULT NULL,
+    names json DEFAULT NULL,
+    expression_values ddb.item DEFAULT NULL
+) RETURNS ddb.item
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_delete';
+COMMENT ON FUNCTION ddb.delete(text, ddb.item, text, json, ddb.item)
+    IS 'deletes an item, on a condition if there is one; answers what was stored before, or null';
+
+CREATE FUNCTION ddb.items(table_name text, index_name text DEFAULT NULL) RETURNS SETOF ddb.item
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_items';
+COMMENT ON FUNCTION ddb.items(text, text) IS 'all items of a table, or all entries of an index';
+
+CREATE FUNCTION ddb.query_items(
+    table_name text,
+    key_condition text,
+    names json DEFAULT NULL,
+    expression_values ddb.item DEFAULT NULL,
+    index_name text DEFAULT NULL,
+    filter text DEFAULT NULL,
+    forward boolean DEFAULT true
+) RETURNS SETOF ddb.item
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_query_items';
+COMMENT ON FUNCTION ddb.query_items(text, text, json, ddb.item, text, text, boolean)
+    IS 'the items that a key condition expression selects, in the order of their sort keys';
