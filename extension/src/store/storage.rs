@@ -45,7 +45,9 @@ pub fn create_table(table: &Table) {
          sk pg_catalog.bytea NOT NULL, expires pg_catalog.int8, item ddb.item {compression} NOT NULL, \
          PRIMARY KEY (bucket, pk, sk)) USING heap WITH (fillfactor = 85)"
     ));
-    spi::utility(&format!("CREATE INDEX ON {storage} (expires) WHERE expires IS NOT NULL"));
+    spi::utility(&format!(
+        "CREATE INDEX ON {storage} (expires) WHERE expires IS NOT NULL"
+    ));
     spi::utility(&format!("COMMENT ON TABLE {storage} IS {}", quoted(&table.name)));
     for index in &table.indexes {
         create_index(table, index);
@@ -74,7 +76,12 @@ pub fn create_index(table: &Table, index: &Index) {
 
 pub fn drop_table(table: &Table) {
     let mut storages = vec![name(table.id, None)];
-    storages.extend(table.indexes.iter().map(|index| name(table.id, Some(index.number))));
+    storages.extend(
+        table
+            .indexes
+            .iter()
+            .map(|index| name(table.id, Some(index.number))),
+    );
     spi::utility(&format!("DROP TABLE {}", storages.join(", ")));
 }
 
@@ -90,7 +97,12 @@ fn compression() -> &'static str {
          AND $2 OPERATOR(pg_catalog.=) ANY (enumvals)"
             .into()
     };
-    let plan = Plan { table: -1, index: None, statement: Statement::Catalog, shape: 2 };
+    let plan = Plan {
+        table: -1,
+        index: None,
+        statement: Statement::Catalog,
+        shape: 2,
+    };
     let args = [Arg::Text("default_toast_compression"), Arg::Text("lz4")];
     spi::query(plan, sql, &args, 1, |_| available = true);
     if available { "COMPRESSION lz4" } else { "" }
