@@ -290,7 +290,7 @@ def test_keys_of_the_full_length(client, create):
         assert found["Items"] == [item]
     scanned = [item for page in client.get_paginator("scan").paginate(
         TableName=name, IndexName="index", PaginationConfig={"PageSize": 3}) for item in page["Items"]]
-    assert sorted(scanned, key=str) == sorted(items, key=str)
+    assert sorted(scanned, key=lambda item: item["pk"]["B"]) == sorted(items, key=lambda item: item["pk"]["B"])
 
     def with_one_more(attribute):
         return {**items[0], attribute: {"B": items[0][attribute]["B"] + b"x"}}
@@ -625,7 +625,7 @@ def test_batches(client, create, resource):
         second: {"Keys": [{"pk": {"S": "k"}, "sk": {"N": str(n)}} for n in range(60)]},
     })
     assert answer["UnprocessedKeys"] == {}
-    assert sorted(answer["Responses"][first], key=str) == [
+    assert sorted(answer["Responses"][first], key=lambda item: item["pk"]["S"]) == [
         {"pk": {"S": "a"}, "x": {"S": "x"}}, {"pk": {"S": "b"}}]
     assert sorted(int(item["sk"]["N"]) for item in answer["Responses"][second]) == list(range(1, 60, 2))
     twice = [{"PutRequest": {"Item": {"pk": {"S": "z"}}}}, {"DeleteRequest": {"Key": {"pk": {"S": "z"}}}}]
