@@ -33,7 +33,9 @@ thread_local! {
 /// Registers the relcache callback; called once, from `_PG_init`.
 pub fn init() {
     // SAFETY: the function lives as long as the library, which is never unloaded.
-    unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(relcache_invalidated), pg_sys::Datum::from(0_usize)) };
+    unsafe {
+        pg_sys::CacheRegisterRelcacheCallback(Some(relcache_invalidated), pg_sys::Datum::from(0_usize))
+    };
 }
 
 unsafe extern "C-unwind" fn relcache_invalidated(_arg: pg_sys::Datum, oid: pg_sys::Oid) {
@@ -80,8 +82,13 @@ pub fn describe(id: TableId) -> Option<Arc<Table>> {
     let before = INVALIDATIONS.get();
     let mut document = None;
     spi::with_snapshot(Snapshot::Latest, || {
-        let sql = || "SELECT CAST(description AS pg_catalog.text) FROM ddb.tables WHERE id OPERATOR(pg_catalog.=) $1".into();
-        spi::query(plan(1), sql, &[Arg::Int4(id.0)], 1, |row| document = Some(row.text(1)));
+        let sql = || {
+            "SELECT CAST(description AS pg_catalog.text) FROM ddb.tables WHERE id OPERATOR(pg_catalog.=) $1"
+                .into()
+        };
+        spi::query(plan(1), sql, &[Arg::Int4(id.0)], 1, |row| {
+            document = Some(row.text(1))
+        });
     });
     let table = match serde_json::from_str::<Table>(&document?) {
         Ok(table) => Arc::new(table),
@@ -126,9 +133,17 @@ pub fn changed(id: TableId) {
 }
 
 fn name_of(table: &Table) -> TableName {
-    TableName { account: table.account.clone(), name: table.name.clone() }
+    TableName {
+        account: table.account.clone(),
+        name: table.name.clone(),
+    }
 }
 
 fn plan(shape: u64) -> Plan {
-    Plan { table: -1, index: None, statement: Statement::Catalog, shape }
+    Plan {
+        table: -1,
+        index: None,
+        statement: Statement::Catalog,
+        shape,
+    }
 }

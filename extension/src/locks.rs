@@ -46,18 +46,31 @@ pub const FIRST_ITEM_TABLE: TableId = TableId(2);
 
 impl Tag {
     pub fn of_key(key: &ItemKey) -> Tag {
-        let class = if key.table < FIRST_ITEM_TABLE { Class::Token } else { Class::Key };
+        let class = if key.table < FIRST_ITEM_TABLE {
+            Class::Token
+        } else {
+            Class::Key
+        };
         let table = key.table.0.to_le_bytes();
         let pk_bytes = (key.pk.len() as u32).to_le_bytes();
-        Tag { class, hash: hash(&[&table, &pk_bytes, &key.pk, &key.sk]) }
+        Tag {
+            class,
+            hash: hash(&[&table, &pk_bytes, &key.pk, &key.sk]),
+        }
     }
 
     pub fn of_name(name: &TableName) -> Tag {
-        Tag { class: Class::Name, hash: hash(&[name.account.0.as_bytes(), name.name.as_bytes()]) }
+        Tag {
+            class: Class::Name,
+            hash: hash(&[name.account.0.as_bytes(), name.name.as_bytes()]),
+        }
     }
 
     pub fn of_statistics(table: TableId) -> Tag {
-        Tag { class: Class::Statistics, hash: table.0 as u64 }
+        Tag {
+            class: Class::Statistics,
+            hash: table.0 as u64,
+        }
     }
 
     fn locktag(self) -> pg_sys::LOCKTAG {
@@ -95,7 +108,9 @@ pub struct NotHad;
 
 impl Patience {
     pub fn of_a_call() -> Patience {
-        Patience { until: Instant::now() + lock_timeout() }
+        Patience {
+            until: Instant::now() + lock_timeout(),
+        }
     }
 
     pub fn left(&self) -> Option<Duration> {
@@ -118,7 +133,11 @@ thread_local! {
 /// the rest are only tried. Past [`lock_escalation`] locks in a transaction the whole table is locked instead: lock
 /// memory is finite and shared by the cluster. `storage` finds a table's OID.
 pub fn lock_keys(keys: &[&ItemKey], storage: impl Fn(TableId) -> Option<pg_sys::Oid>) -> Vec<bool> {
-    let mut order: Vec<(Tag, usize)> = keys.iter().enumerate().map(|(place, key)| (Tag::of_key(key), place)).collect();
+    let mut order: Vec<(Tag, usize)> = keys
+        .iter()
+        .enumerate()
+        .map(|(place, key)| (Tag::of_key(key), place))
+        .collect();
     order.sort_unstable();
     let mut had = vec![false; keys.len()];
     let mut patience = Patience::of_a_call();
@@ -181,9 +200,13 @@ fn whole_table_held(oid: pg_sys::Oid) -> bool {
         locktag_type: pg_sys::LockTagType::LOCKTAG_RELATION as u8,
         locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
     };
-    [pg_sys::ShareRowExclusiveLock, pg_sys::ExclusiveLock, pg_sys::AccessExclusiveLock]
-        .into_iter()
-        .any(|mode| held(&tag, mode))
+    [
+        pg_sys::ShareRowExclusiveLock,
+        pg_sys::ExclusiveLock,
+        pg_sys::AccessExclusiveLock,
+    ]
+    .into_iter()
+    .any(|mode| held(&tag, mode))
 }
 
 fn held(tag: &pg_sys::LOCKTAG, mode: u32) -> bool {
@@ -208,7 +231,11 @@ fn lock(tag: Tag) {
 
 /// Takes the lock of a name or of figures, as long as patience lasts.
 pub fn lock_patiently(tag: Tag, patience: &Patience) -> Result<(), NotHad> {
-    if try_lock(tag) { Ok(()) } else { wait(patience, || lock(tag)) }
+    if try_lock(tag) {
+        Ok(())
+    } else {
+        wait(patience, || lock(tag))
+    }
 }
 
 fn acquire(tag: Tag, waiting: bool) -> pg_sys::LockAcquireResult::Type {
@@ -232,7 +259,9 @@ pub fn wait_in_turns(patience: &Patience, take: impl Fn()) -> Result<(), NotHad>
     const PAUSE: Duration = Duration::from_millis(50);
     loop {
         let left = patience.left().ok_or(NotHad)?;
-        let turn = Patience { until: Instant::now() + left.min(TURN) };
+        let turn = Patience {
+            until: Instant::now() + left.min(TURN),
+        };
         if wait(&turn, &take).is_ok() {
             return Ok(());
         }
@@ -249,8 +278,13 @@ pub fn lock_relation(oid: pg_sys::Oid, mode: u32) {
 /// Takes one lock in a subtransaction of its own, waiting as long as patience lasts. A failed wait releases every lock
 /// of its subtransaction, hence one each; it assigns no transaction id.
 pub fn wait(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
-    let Some(left) = patience.left() else { return Err(NotHad) };
-    let not_had = [PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED];
+    let Some(left) = patience.left() else {
+        return Err(NotHad);
+    };
+    let not_had = [
+        PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
+        PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED,
+    ];
     subtransaction(&not_had, || {
         set_for_subtransaction("lock_timeout", left);
         take();

@@ -88,8 +88,13 @@ fn select(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], limit: u64, mu
     connected(|| unsafe {
         let (mut values, nulls) = parameters(args);
         let prepared = kept(plan, sql, args);
-        let code =
-            pg_sys::SPI_execute_plan(prepared, values.as_mut_ptr(), nulls.as_ptr(), true, limit as c_long);
+        let code = pg_sys::SPI_execute_plan(
+            prepared,
+            values.as_mut_ptr(),
+            nulls.as_ptr(),
+            true,
+            limit as c_long,
+        );
         check(code);
         each_row(&mut each);
     })
@@ -101,22 +106,40 @@ pub fn change(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg]) -> u64 {
         let _planner = IndexScansOnly::new();
         let (mut values, nulls) = parameters(args);
         let prepared = kept(plan, sql, args);
-        check(pg_sys::SPI_execute_plan(prepared, values.as_mut_ptr(), nulls.as_ptr(), false, 0));
+        check(pg_sys::SPI_execute_plan(
+            prepared,
+            values.as_mut_ptr(),
+            nulls.as_ptr(),
+            false,
+            0,
+        ));
         pg_sys::SPI_processed
     })
 }
 
-/// Reads with the active snapshot through a cursor, in batches that grow, until `each` answers false.
-pub fn walk(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], mut each: impl FnMut(Row) -> bool) {
-    const FIRST_BATCH_ROWS: u64 = 64;
+/// Reads with the active snapshot through a cursor until `each` answers false, in batches that grow; no more than
+/// `max_rows` are read ahead.
+pub fn walk(
+    plan: Plan,
+    sql: impl FnOnce() -> String,
+    args: &[Arg],
+    max_rows: Option<usize>,
+    mut each: impl FnMut(Row) -> bool,
+) {
+    const FIRST_BATCH_ROWS: usize = 64;
     const MAX_BATCH_ROWS: u64 = 1024;
     connected(|| unsafe {
         let _planner = IndexScansOnly::new();
         let (mut values, nulls) = parameters(args);
         let prepared = kept(plan, sql, args);
-        let cursor =
-            pg_sys::SPI_cursor_open(std::ptr::null(), prepared, values.as_mut_ptr(), nulls.as_ptr(), true);
-        let mut batch_rows = FIRST_BATCH_ROWS;
+        let cursor = pg_sys::SPI_cursor_open(
+            std::ptr::null(),
+            prepared,
+            values.as_mut_ptr(),
+            nulls.as_ptr(),
+            true,
+        );
+        let mut batch_rows = max_rows.unwrap_or(FIRST_BATCH_ROWS).clamp(1, FIRST_BATCH_ROWS) as u64;
         let mut wanted = true;
         while wanted {
             pg_sys::SPI_cursor_fetch(cursor, true, batch_rows as c_long);
@@ -174,8 +197,10 @@ impl Row {
         self.datum(column).map_or_else(Box::default, |datum| unsafe {
             let stored: *mut pg_sys::varlena = datum.cast_mut_ptr();
             let plain = pg_sys::pg_detoast_datum_packed(stored);
-            let bytes =
-                std::slice::from_raw_parts(pgrx::vardata_any(plain).cast::<u8>(), pgrx::varsize_any_exhdr(plain));
+            let bytes = std::slice::from_raw_parts(
+                pgrx::vardata_any(plain).cast::<u8>(),
+                pgrx::varsize_any_exhdr(plain),
+            );
             let copy = Box::from(bytes);
             if plain != stored {
                 pg_sys::pfree(plain.cast());
@@ -283,7 +308,13 @@ unsafe fn kept(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg]) -> pg_sys
         } else {
             Vec::new()
         };
-        plans.kept.insert(plan, Kept { plan: prepared, last_used: plans.uses });
+        plans.kept.insert(
+            plan,
+            Kept {
+                plan: prepared,
+                last_used: plans.uses,
+            },
+        );
         evicted
     });
     for plan in evicted {
@@ -328,20 +359,34 @@ unsafe fn parameters(args: &[Arg]) -> (Vec<pg_sys::Datum>, Vec<c_char>) {
         Arg::Int4s(values) => unsafe {
             let mut elements: Vec<_> = values.iter().map(|value| pg_sys::Datum::from(*value)).collect();
             let count = elements.len() as i32;
-            let array =
-                pg_sys::construct_array(elements.as_mut_ptr(), count, pg_sys::INT4OID, 4, true, b'i' as c_char);
+            let array = pg_sys::construct_array(
+                elements.as_mut_ptr(),
+                count,
+                pg_sys::INT4OID,
+                4,
+                true,
+                b'i' as c_char,
+            );
             pg_sys::Datum::from(array)
         },
         // SAFETY: as above.
         Arg::BytesList(values) => unsafe {
             let mut elements: Vec<_> = values.iter().map(|value| varlena(value)).collect();
             let count = elements.len() as i32;
-            let array =
-                pg_sys::construct_array(elements.as_mut_ptr(), count, pg_sys::BYTEAOID, -1, false, b'i' as c_char);
+            let array = pg_sys::construct_array(
+                elements.as_mut_ptr(),
+                count,
+                pg_sys::BYTEAOID,
+                -1,
+                false,
+                b'i' as c_char,
+            );
             pg_sys::Datum::from(array)
         },
     });
-    let nulls = args.iter().map(|arg| if matches!(arg, Arg::NullInt8) { b'n' } else { b' ' } as c_char);
+    let nulls = args
+        .iter()
+        .map(|arg| if matches!(arg, Arg::NullInt8) { b'n' } else { b' ' } as c_char);
     (values.collect(), nulls.collect())
 }
 
@@ -354,7 +399,10 @@ unsafe fn each_row(each: &mut impl FnMut(Row)) {
             return;
         }
         for place in 0..(*table).numvals as usize {
-            each(Row { tuple: *(*table).vals.add(place), descriptor: (*table).tupdesc });
+            each(Row {
+                tuple: *(*table).vals.add(place),
+                descriptor: (*table).tupdesc,
+            });
         }
         pg_sys::SPI_freetuptable(table);
     }
@@ -364,7 +412,10 @@ fn check(code: i32) {
     if code < 0 {
         // SAFETY: a static text for every code.
         let name = unsafe { std::ffi::CStr::from_ptr(pg_sys::SPI_result_code_string(code)) };
-        raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &format!("SPI: {}", name.to_string_lossy()));
+        raise(
+            PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+            &format!("SPI: {}", name.to_string_lossy()),
+        );
     }
 }
 

@@ -22,7 +22,10 @@ fn run(call: &Call) -> Returned {
     let case = call.required_text(0, "case")?;
     let name = call.required_text(1, "table_name")?;
     Right::Admin.require("the store suite")?;
-    let name = TableName { account: AccountId::default(), name: name.to_owned() };
+    let name = TableName {
+        account: AccountId::default(),
+        name: name.to_owned(),
+    };
     let outcome = as_owner(|| run_now(store_suite::run(&SpiStore::new(), case, name)))?;
     Ok(outcome.err().map(|fault| varlena(fault.as_bytes())))
 }

@@ -2,10 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 
-use pgrx::{
-    PgSqlErrorCode, PgTryBuilder, pg_sys,
-    pg_sys::panic::CaughtError,
-};
+use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys, pg_sys::panic::CaughtError};
 
 /// Runs `work` in a subtransaction. An ERROR whose SQLSTATE is in `expected` rolls it back and is answered as that
 /// SQLSTATE; any other, a cancel and a bug too, rolls it back and goes on its way.
@@ -15,7 +12,7 @@ pub fn subtransaction<T>(expected: &[PgSqlErrorCode], work: impl FnOnce() -> T) 
     enum Outcome<T> {
         Done(T),
         Expected(PgSqlErrorCode),
-        Other(CaughtError),
+        Other(Box<CaughtError>),
     }
     // SAFETY: the calls are PL/pgSQL's for a block with EXCEPTION, in its order.
     unsafe {
@@ -30,7 +27,7 @@ pub fn subtransaction<T>(expected: &[PgSqlErrorCode], work: impl FnOnce() -> T) 
                 {
                     Outcome::Expected(report.sql_error_code())
                 }
-                other => Outcome::Other(other),
+                other => Outcome::Other(Box::new(other)),
             })
             .execute();
         if matches!(outcome, Outcome::Done(_)) {

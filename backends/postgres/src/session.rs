@@ -106,7 +106,7 @@ impl Session {
             .query_one(
                 "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'extenddb'), current_database()::text, \
                  current_user::text, has_function_privilege('ddb.request(text, json, json)', 'EXECUTE'), \
-                 (SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles WHERE rolname = 'ddb_proxy')",
+                 (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'ddb_proxy')",
                 &[],
             )
             .await

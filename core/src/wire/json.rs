@@ -93,6 +93,68 @@ pub fn parse(text: &str) -> Result<Json<'_>, Malformed> {
     }
 }
 
+/// Whether [`parse`] would accept the text. No tree is built: 16 MB of `[0,0,0…` would take 300 MB as one.
+pub fn check(text: &str) -> Result<(), Malformed> {
+    let mut reader = Reader { text, at: 0 };
+    let mut open: Vec<End> = Vec::new();
+    'value: loop {
+        reader.skip_space();
+        match reader.peek().ok_or(Malformed)? {
+            start @ (b'[' | b'{') => {
+                let end = if start == b'{' { End::Object } else { End::Array };
+                open.push(end);
+                check_levels(open.len())?;
+                reader.at += 1;
+                reader.skip_space();
+                if !reader.take(end as u8) {
+                    end.check_name(&mut reader)?;
+                    continue 'value;
+                }
+                open.pop();
+            }
+            b'"' => drop(reader.string()?),
+            b't' => drop(reader.word("true", Json::Null)?),
+            b'f' => drop(reader.word("false", Json::Null)?),
+            b'n' => drop(reader.word("null", Json::Null)?),
+            _ => drop(reader.number()?),
+        }
+        loop {
+            reader.skip_space();
+            let Some(&end) = open.last() else {
+                return if reader.at == text.len() {
+                    Ok(())
+                } else {
+                    Err(Malformed)
+                };
+            };
+            if reader.take(b',') {
+                reader.skip_space();
+                end.check_name(&mut reader)?;
+                continue 'value;
+            }
+            reader.expect(end as u8)?;
+            open.pop();
+        }
+    }
+}
+
+/// What closes an array or an object.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum End {
+    Array = b']',
+    Object = b'}',
+}
+
+impl End {
+    fn check_name(self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        if self == End::Object {
+            reader.name()?;
+        }
+        Ok(())
+    }
+}
+
 /// An array or an object whose end was not seen yet; an object with the name of the member to come.
 enum Open<'a> {
     Array(Vec<Json<'a>>),
@@ -291,6 +353,59 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn check_accepts_what_parse_accepts() {
+        let whole = r#" { "a" : [ 1 , -0.5e+3 , "x\u00e9\ud83d\ude00" , { } , [ ] , true , false , null ] , "" : {"b":[[]]} } "#;
+        let alone = [
+            "[]",
+            "{}",
+            "0",
+            "\"\"",
+            "[0]",
+            "{\"a\":1}",
+            "[[],[],{}]",
+            " true\n",
+            "\"\u{e9}\"",
+        ];
+        let broken = [
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "[}",
+            "{]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{1:1}",
+            "{,}",
+            "01",
+            "1.",
+            "+1",
+            ".5",
+            "1e",
+            "nul",
+            "truex",
+            "\"",
+            "\"\\x\"",
+            "\"\\ud800\"",
+            "[] []",
+            "[]]",
+            "\"\n\"",
+            "\u{feff}[]",
+        ];
+        // Every beginning of a whole text too.
+        let beginnings = (0..=whole.len()).filter_map(|end| whole.get(..end));
+        for text in alone.into_iter().chain(broken).chain(beginnings) {
+            assert_eq!(check(text), parse(text).map(drop), "{text}");
+        }
+        assert!(check(whole).is_ok());
+        assert!(broken.into_iter().all(|text| check(text).is_err()));
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        assert!(check(&nested(MAX_LEVELS)).is_ok());
+        assert!(check(&nested(MAX_LEVELS + 1)).is_err());
+    }
 
     fn string(text: &str) -> Json<'_> {
         Json::String(Cow::Borrowed(text))

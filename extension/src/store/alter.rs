@@ -35,12 +35,17 @@ pub fn alter<T>(
     let existing = match catalog::find(name) {
         None => None,
         Some((id, oid)) => {
-            locks::wait_in_turns(&patience, || locks::lock_relation(oid, pg_sys::ShareRowExclusiveLock))?;
+            locks::wait_in_turns(&patience, || {
+                locks::lock_relation(oid, pg_sys::ShareRowExclusiveLock)
+            })?;
             catalog::describe(id)
         }
     };
     let fresh = if existing.is_none() { next_id() } else { TableId(0) };
-    let Alteration { change, answer } = decide(Proposal { existing: existing.as_deref(), fresh });
+    let Alteration { change, answer } = decide(Proposal {
+        existing: existing.as_deref(),
+        fresh,
+    });
     match (change, existing.as_deref()) {
         (None, _) => {}
         (Some(TableChange::Create(table)), None) => create(&table),
@@ -72,13 +77,24 @@ fn create(table: &Table) {
 }
 
 fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), StoreError> {
-    let gone: Vec<i32> =
-        existing.indexes.iter().map(|index| index.number).filter(|number| !has_index(table, *number)).collect();
+    let gone: Vec<i32> = existing
+        .indexes
+        .iter()
+        .map(|index| index.number)
+        .filter(|number| !has_index(table, *number))
+        .collect();
     if !gone.is_empty() {
         // Readers of the index hold no lock that excludes ours.
-        locks::wait_in_turns(patience, || gone.iter().for_each(|number| storage::drop_index(table.id, *number)))?;
+        locks::wait_in_turns(patience, || {
+            gone.iter()
+                .for_each(|number| storage::drop_index(table.id, *number))
+        })?;
     }
-    for index in table.indexes.iter().filter(|index| !has_index(existing, index.number)) {
+    for index in table
+        .indexes
+        .iter()
+        .filter(|index| !has_index(existing, index.number))
+    {
         storage::create_index(table, index);
     }
     let sql = || {
@@ -86,7 +102,11 @@ fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), S
          WHERE id OPERATOR(pg_catalog.=) $1"
             .into()
     };
-    let args = [Arg::Int4(table.id.0), Arg::Int8(table.version.0), Arg::Text(&document(table))];
+    let args = [
+        Arg::Int4(table.id.0),
+        Arg::Int8(table.version.0),
+        Arg::Text(&document(table)),
+    ];
     one_row(spi::change(plan(4), sql, &args), table.id);
     catalog::changed(table.id);
     Ok(())
@@ -107,7 +127,9 @@ fn next_id() -> TableId {
     let mut id = 0;
     let sql = || "SELECT CAST(pg_catalog.nextval(CAST($1 AS pg_catalog.regclass)) AS pg_catalog.int4)".into();
     let args = [Arg::Text("ddb.table_id_seq")];
-    spi::with_snapshot(Snapshot::Latest, || spi::query(plan(7), sql, &args, 1, |row| id = row.int4(1)));
+    spi::with_snapshot(Snapshot::Latest, || {
+        spi::query(plan(7), sql, &args, 1, |row| id = row.int4(1))
+    });
     TableId(id)
 }
 
@@ -118,17 +140,28 @@ fn has_index(table: &Table, number: i32) -> bool {
 fn document(table: &Table) -> String {
     match serde_json::to_string(table) {
         Ok(document) => document,
-        Err(error) => spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &format!("a description: {error}")),
+        Err(error) => spi::raise(
+            PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+            &format!("a description: {error}"),
+        ),
     }
 }
 
 fn one_row(touched: u64, table: TableId) {
     if touched != 1 {
-        let text = format!("a change of table {} touched {touched} rows of the catalog", table.0);
+        let text = format!(
+            "a change of table {} touched {touched} rows of the catalog",
+            table.0
+        );
         spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &text);
     }
 }
 
 fn plan(shape: u64) -> Plan {
-    Plan { table: -1, index: None, statement: Statement::Catalog, shape }
+    Plan {
+        table: -1,
+        index: None,
+        statement: Statement::Catalog,
+        shape,
+    }
 }

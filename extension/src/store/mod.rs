@@ -49,14 +49,13 @@ impl Store for SpiStore {
 
     fn read(&self, keys: &[ItemKey]) -> impl Future<Output = Result<Vec<Option<Item>>, StoreError>> + Send {
         let keys: Vec<&ItemKey> = keys.iter().collect();
-        ready(Ok(spi::with_snapshot(Snapshot::Transaction, || read::items(&keys))))
+        ready(Ok(spi::with_snapshot(Snapshot::Transaction, || {
+            read::items(&keys)
+        })))
     }
 
     fn walk(&self, range: Range) -> impl Future<Output = Result<Page, StoreError>> + Send {
-        ready(match catalog::describe(range.table) {
-            Some(table) => Ok(spi::with_snapshot(Snapshot::Transaction, || walk::page(&range, &table))),
-            None => Err(StoreError::Stale),
-        })
+        ready(walk_page(&range))
     }
 
     fn transact<T: Send + 'static>(
@@ -87,7 +86,12 @@ impl Store for SpiStore {
                 .into()
         };
         let args = [Arg::Text(&account.0), Arg::Text(after.unwrap_or(""))];
-        let plan = Plan { table: -1, index: None, statement: Statement::Catalog, shape: 10 };
+        let plan = Plan {
+            table: -1,
+            index: None,
+            statement: Statement::Catalog,
+            shape: 10,
+        };
         if limit > 0 {
             spi::with_snapshot(Snapshot::Transaction, || {
                 spi::query(plan, sql, &args, limit as u64, |row| names.push(row.text(1)));
@@ -99,6 +103,22 @@ impl Store for SpiStore {
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {
         ready(Ok(statistics::statistics(table)))
     }
+}
+
+fn walk_page(range: &Range) -> Result<Page, StoreError> {
+    let table = match range.index {
+        None => None,
+        Some(number) => {
+            let table = catalog::describe(range.table).ok_or(StoreError::Stale)?;
+            if !table.indexes.iter().any(|index| index.number == number) {
+                return Err(StoreError::Stale);
+            }
+            Some(table)
+        }
+    };
+    Ok(spi::with_snapshot(Snapshot::Transaction, || {
+        walk::page(range, table.as_deref())
+    }))
 }
 
 /// Locks the storage of the tables in the order of their ids, then looks at their descriptions. A name that was created
@@ -122,9 +142,15 @@ fn tables(names: &[TableName], access: Access) -> Result<Vec<Option<Arc<Table>>>
         for (_, oid) in storages {
             locks::lock_relation_patiently(oid, mode, &patience)?;
         }
-        let described: Vec<Option<Arc<Table>>> =
-            found.iter().map(|found| found.and_then(|(id, _)| catalog::describe(id))).collect();
-        if found.iter().zip(&described).all(|(found, described)| found.is_some() == described.is_some()) {
+        let described: Vec<Option<Arc<Table>>> = found
+            .iter()
+            .map(|found| found.and_then(|(id, _)| catalog::describe(id)))
+            .collect();
+        if found
+            .iter()
+            .zip(&described)
+            .all(|(found, described)| found.is_some() == described.is_some())
+        {
             return Ok(described);
         }
     }

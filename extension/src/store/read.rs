@@ -43,7 +43,12 @@ pub fn items(keys: &[&ItemKey]) -> Vec<Option<Item>> {
                 storage::name(table, None)
             )
         };
-        let plan = Plan { table: table.0, index: None, statement: Statement::ReadMany, shape: 0 };
+        let plan = Plan {
+            table: table.0,
+            index: None,
+            statement: Statement::ReadMany,
+            shape: 0,
+        };
         spi::query(plan, sql, &args, 0, |row| {
             let place = places[row.int8(1) as usize - 1];
             found[place] = Some(checked(row.bytes(2), table));
@@ -59,9 +64,16 @@ fn item(key: &ItemKey) -> Option<Item> {
         let key = storage::equals(&storage::key_columns(false, 0));
         format!("SELECT CAST(item AS pg_catalog.bytea) FROM {storage} WHERE {key}")
     };
-    let plan = Plan { table: key.table.0, index: None, statement: Statement::Read, shape: 0 };
+    let plan = Plan {
+        table: key.table.0,
+        index: None,
+        statement: Statement::Read,
+        shape: 0,
+    };
     let args = [Arg::Int4(key.bucket), Arg::Bytes(&key.pk), Arg::Bytes(&key.sk)];
-    spi::query(plan, sql, &args, 0, |row| found = Some(checked(row.bytes(1), key.table)));
+    spi::query(plan, sql, &args, 0, |row| {
+        found = Some(checked(row.bytes(1), key.table))
+    });
     found
 }
 

@@ -30,14 +30,20 @@ fn remembered(table: TableId) -> Option<Statistics> {
          (pg_catalog.now() OPERATOR(pg_catalog.-) CAST($2 AS pg_catalog.interval))"
             .into()
     };
-    spi::query(plan(8), sql, &[Arg::Int4(table.0), Arg::Text("6 hours")], 1, |row| {
-        // Unreadable figures are measured again.
-        known = serde_json::from_str(&row.text(3)).ok().map(|indexes| Statistics {
-            items: row.int8(1) as u64,
-            bytes: row.int8(2) as u64,
-            indexes,
-        });
-    });
+    spi::query(
+        plan(8),
+        sql,
+        &[Arg::Int4(table.0), Arg::Text("6 hours")],
+        1,
+        |row| {
+            // Unreadable figures are measured again.
+            known = serde_json::from_str(&row.text(3)).ok().map(|indexes| Statistics {
+                items: row.int8(1) as u64,
+                bytes: row.int8(2) as u64,
+                indexes,
+            });
+        },
+    );
     known
 }
 
@@ -47,7 +53,11 @@ fn measured(table: &Table) -> Statistics {
         let (entries, bytes) = measure(table.id, Some(number));
         (number, entries, bytes)
     };
-    Statistics { items, bytes, indexes: table.indexes.iter().map(|index| of_index(index.number)).collect() }
+    Statistics {
+        items,
+        bytes,
+        indexes: table.indexes.iter().map(|index| of_index(index.number)).collect(),
+    }
 }
 
 fn measure(table: TableId, index: Option<i32>) -> (u64, u64) {
@@ -58,8 +68,15 @@ fn measure(table: TableId, index: Option<i32>) -> (u64, u64) {
             storage::name(table, index)
         )
     };
-    let plan = Plan { table: table.0, index, statement: Statement::Measure, shape: 0 };
-    spi::scan(plan, sql, |row| figures = (row.int8(1) as u64, row.int8(2) as u64));
+    let plan = Plan {
+        table: table.0,
+        index,
+        statement: Statement::Measure,
+        shape: 0,
+    };
+    spi::scan(plan, sql, |row| {
+        figures = (row.int8(1) as u64, row.int8(2) as u64)
+    });
     figures
 }
 
@@ -87,5 +104,10 @@ fn may_write() -> bool {
 }
 
 fn plan(shape: u64) -> Plan {
-    Plan { table: -1, index: None, statement: Statement::Catalog, shape }
+    Plan {
+        table: -1,
+        index: None,
+        statement: Statement::Catalog,
+        shape,
+    }
 }

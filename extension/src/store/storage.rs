@@ -45,7 +45,10 @@ pub fn create_table(table: &Table) {
          sk pg_catalog.bytea NOT NULL, expires pg_catalog.int8, item ddb.item {compression} NOT NULL, \
          PRIMARY KEY (bucket, pk, sk)) USING heap WITH (fillfactor = 85)"
     ));
-    spi::utility(&format!("CREATE INDEX ON {storage} (expires) WHERE expires IS NOT NULL"));
+    leave_items_to_themselves(&storage);
+    spi::utility(&format!(
+        "CREATE INDEX ON {storage} (expires) WHERE expires IS NOT NULL"
+    ));
     spi::utility(&format!("COMMENT ON TABLE {storage} IS {}", quoted(&table.name)));
     for index in &table.indexes {
         create_index(table, index);
@@ -68,13 +71,26 @@ pub fn create_index(table: &Table, index: &Index) {
         compression(),
         columns.join(", ")
     ));
+    leave_items_to_themselves(&storage);
     let comment = format!("{} {}", table.name, index.name);
     spi::utility(&format!("COMMENT ON TABLE {storage} IS {}", quoted(&comment)));
 }
 
+/// ANALYZE would compare whole items with each other, and keep some of them in pg_statistic.
+fn leave_items_to_themselves(storage: &str) {
+    spi::utility(&format!(
+        "ALTER TABLE {storage} ALTER COLUMN item SET STATISTICS 0"
+    ));
+}
+
 pub fn drop_table(table: &Table) {
     let mut storages = vec![name(table.id, None)];
-    storages.extend(table.indexes.iter().map(|index| name(table.id, Some(index.number))));
+    storages.extend(
+        table
+            .indexes
+            .iter()
+            .map(|index| name(table.id, Some(index.number))),
+    );
     spi::utility(&format!("DROP TABLE {}", storages.join(", ")));
 }
 
@@ -90,7 +106,12 @@ fn compression() -> &'static str {
          AND $2 OPERATOR(pg_catalog.=) ANY (enumvals)"
             .into()
     };
-    let plan = Plan { table: -1, index: None, statement: Statement::Catalog, shape: 2 };
+    let plan = Plan {
+        table: -1,
+        index: None,
+        statement: Statement::Catalog,
+        shape: 2,
+    };
     let args = [Arg::Text("default_toast_compression"), Arg::Text("lz4")];
     spi::query(plan, sql, &args, 1, |_| available = true);
     if available { "COMPRESSION lz4" } else { "" }

@@ -34,8 +34,11 @@ pub fn transact<T>(units: Vec<Unit<T>>) -> Vec<Result<T, StoreError>> {
     unsafe { pg_sys::PreventCommandIfReadOnly(c"a write of items".as_ptr()) };
     let refusals = lock_tables(&units);
     let mut held = lock_keys(&units, &refusals);
-    let place_of: HashMap<&ItemKey, usize> =
-        held.iter().enumerate().map(|(place, held)| (held.key, place)).collect();
+    let place_of: HashMap<&ItemKey, usize> = held
+        .iter()
+        .enumerate()
+        .map(|(place, held)| (held.key, place))
+        .collect();
     read_images(&units, &refusals, &place_of, &mut held);
     let now = now();
     let mut decide_and_write = || {
@@ -50,7 +53,9 @@ pub fn transact<T>(units: Vec<Unit<T>>) -> Vec<Result<T, StoreError>> {
     }
     // A row that this snapshot cannot see is in the way: the same as having seen it change.
     PgTryBuilder::new(AssertUnwindSafe(decide_and_write))
-        .catch_when(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, |_| write::serialization_failure())
+        .catch_when(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, |_| {
+            write::serialization_failure()
+        })
         .execute()
 }
 
@@ -71,12 +76,20 @@ fn lock_tables<T>(units: &[Unit<T>]) -> Vec<Option<StoreError>> {
         .map(|table| (table, lock_table(table, &patience)))
         .collect();
     let refusal = |unit: &Unit<T>| {
-        let planned = unit.tables.iter().find_map(|(table, version)| match &state_of[table] {
-            Ok(current) if current == version => None,
-            Ok(_) => Some(StoreError::Stale),
-            Err(refusal) => Some(refusal.clone()),
-        });
-        planned.or_else(|| unit.keys.0.iter().find_map(|(key, _)| state_of[&key.table].clone().err()))
+        let planned = unit
+            .tables
+            .iter()
+            .find_map(|(table, version)| match &state_of[table] {
+                Ok(current) if current == version => None,
+                Ok(_) => Some(StoreError::Stale),
+                Err(refusal) => Some(refusal.clone()),
+            });
+        planned.or_else(|| {
+            unit.keys
+                .0
+                .iter()
+                .find_map(|(key, _)| state_of[&key.table].clone().err())
+        })
     };
     units.iter().map(refusal).collect()
 }
@@ -93,14 +106,22 @@ fn lock_table(table: TableId, patience: &Patience) -> Result<Version, StoreError
 
 /// Locks the keys of all units, each once.
 fn lock_keys<'a, T>(units: &'a [Unit<T>], refusals: &[Option<StoreError>]) -> Vec<Held<'a>> {
-    let mut keys: Vec<&ItemKey> = going_on(units, refusals).flat_map(|keys| &keys.0).map(|(key, _)| key).collect();
+    let mut keys: Vec<&ItemKey> = going_on(units, refusals)
+        .flat_map(|keys| &keys.0)
+        .map(|(key, _)| key)
+        .collect();
     if keys.len() > 1 {
         keys.sort_unstable();
         keys.dedup();
     }
     let locked = locks::lock_keys(&keys, catalog::storage);
     let held = keys.into_iter().zip(locked);
-    held.map(|(key, locked)| Held { key, locked, image: Image::Unread }).collect()
+    held.map(|(key, locked)| Held {
+        key,
+        locked,
+        image: Image::Unread,
+    })
+    .collect()
 }
 
 /// Reads the images that are asked for, after the locks. Where the caller's snapshot is older than the locks, it must
@@ -134,7 +155,10 @@ fn read_images<T>(
 }
 
 fn going_on<'a, T>(units: &'a [Unit<T>], refusals: &[Option<StoreError>]) -> impl Iterator<Item = &'a Keys> {
-    let going_on = units.iter().zip(refusals).filter(|(_, refusal)| refusal.is_none());
+    let going_on = units
+        .iter()
+        .zip(refusals)
+        .filter(|(_, refusal)| refusal.is_none());
     going_on.map(|(unit, _)| &unit.keys)
 }
 
@@ -162,7 +186,10 @@ fn run<T>(unit: &Unit<T>, now: Timestamp, place_of: &HashMap<&ItemKey, usize>, h
     for change in decision.changes {
         let held = &mut held[places[change.of]];
         if !held.locked {
-            spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, "a change names a key that is not locked");
+            spi::raise(
+                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+                "a change names a key that is not locked",
+            );
         }
         apply(change, held, now);
     }

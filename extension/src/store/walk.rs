@@ -13,25 +13,31 @@ use crate::spi::{self, Arg, Plan, Statement};
 
 use super::{read, storage};
 
-/// One page as the active snapshot sees it.
-pub fn page(range: &Range, table: &Table) -> Page {
+/// One page as the active snapshot sees it. For an index with the description of its table.
+pub fn page(range: &Range, table: Option<&Table>) -> Page {
     let mut rows: Vec<Row> = Vec::new();
     let mut ended = Ended::Data;
     let mut bytes = 0;
     if let Some(walk) = Walk::of(range, table) {
-        spi::walk(walk.plan(range), || walk.sql(range), &walk.args, |row| {
-            let item = read::checked(row.bytes(1), range.table);
-            bytes += item.size();
-            rows.push(Row { item, base: None });
-            if Some(rows.len()) == range.max_items {
-                ended = Ended::Items;
-            } else if bytes >= range.max_bytes {
-                ended = Ended::Bytes;
-            }
-            ended == Ended::Data
-        });
+        spi::walk(
+            walk.plan(range),
+            || walk.sql(range),
+            &walk.args,
+            range.max_items,
+            |row| {
+                let item = read::checked(row.bytes(1), range.table);
+                bytes += item.size();
+                rows.push(Row { item, base: None });
+                if Some(rows.len()) == range.max_items {
+                    ended = Ended::Items;
+                } else if bytes >= range.max_bytes {
+                    ended = Ended::Bytes;
+                }
+                ended == Ended::Data
+            },
+        );
     }
-    if range.with_base && range.index.is_some() {
+    if let Some(table) = table.filter(|_| range.with_base) {
         add_bases(&mut rows, table);
     }
     Page { rows, ended }
@@ -53,19 +59,28 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// `None` where the last page ended behind the range.
-    fn of(range: &'a Range, table: &Table) -> Option<Walk<'a>> {
+    fn of(range: &'a Range, table: Option<&Table>) -> Option<Walk<'a>> {
         let ranges = range.index.map_or(0, |number| {
-            table.indexes.iter().find(|index| index.number == number).map_or(0, |index| index.range.len())
+            let mut indexes = table.iter().flat_map(|table| &table.indexes);
+            indexes
+                .find(|index| index.number == number)
+                .map_or(0, |index| index.range.len())
         });
         let columns = storage::key_columns(range.index.is_some(), ranges);
-        let mut walk = Walk { columns, comparisons: Vec::new(), args: Vec::new() };
+        let mut walk = Walk {
+            columns,
+            comparisons: Vec::new(),
+            args: Vec::new(),
+        };
         match &range.part {
             Part::Partition { bucket, hash, sort } => {
                 walk.compare("=", 0, [Arg::Int4(*bucket)]);
                 walk.compare("=", 1, [Arg::Bytes(hash)]);
                 walk.partition(sort, range.after.as_ref(), range.reverse)?;
             }
-            Part::Buckets { first, last } => walk.buckets(*first, *last, range.after.as_ref(), range.reverse)?,
+            Part::Buckets { first, last } => {
+                walk.buckets(*first, *last, range.after.as_ref(), range.reverse)?
+            }
         }
         Some(walk)
     }
@@ -77,7 +92,11 @@ impl<'a> Walk<'a> {
         }
         let ranged = sort.equal.len();
         let column = FIRST_RANGE_COLUMN + ranged;
-        let (near, far) = if reverse { (&sort.upper, &sort.lower) } else { (&sort.lower, &sort.upper) };
+        let (near, far) = if reverse {
+            (&sort.upper, &sort.lower)
+        } else {
+            (&sort.lower, &sort.upper)
+        };
         // One condition says where to start, or the index would be read from the weaker one on.
         let start = match after {
             None => None,
@@ -119,7 +138,9 @@ impl<'a> Walk<'a> {
             Some(after) if beyond(after.bucket, far) => return None,
             Some(after) if !beyond(near, after.bucket) => {
                 let rest = after.rest.iter().map(|value| Arg::Bytes(value));
-                let values = [Arg::Int4(after.bucket), Arg::Bytes(&after.hash)].into_iter().chain(rest);
+                let values = [Arg::Int4(after.bucket), Arg::Bytes(&after.hash)]
+                    .into_iter()
+                    .chain(rest);
                 self.compare(if reverse { "<" } else { ">" }, 0, values);
             }
             _ => self.compare(if reverse { "<=" } else { ">=" }, 0, [Arg::Int4(near)]),
@@ -141,7 +162,11 @@ impl<'a> Walk<'a> {
     fn compare(&mut self, operator: &'static str, first: usize, values: impl IntoIterator<Item = Arg<'a>>) {
         let before = self.args.len();
         self.args.extend(values);
-        self.comparisons.push(Comparison { operator, first, count: self.args.len() - before });
+        self.comparisons.push(Comparison {
+            operator,
+            first,
+            count: self.args.len() - before,
+        });
     }
 
     fn sql(&self, range: &Range) -> String {
@@ -151,18 +176,27 @@ impl<'a> Walk<'a> {
             .iter()
             .map(|comparison| {
                 let columns = self.columns[comparison.first..][..comparison.count].join(", ");
-                let values: Vec<String> = (0..comparison.count).map(|i| format!("${}", place + i + 1)).collect();
+                let values: Vec<String> = (0..comparison.count)
+                    .map(|i| format!("${}", place + i + 1))
+                    .collect();
                 place += comparison.count;
                 let operator = comparison.operator;
                 if comparison.count == 1 {
                     format!("{columns} OPERATOR(pg_catalog.{operator}) {}", values[0])
                 } else {
-                    format!("ROW({columns}) OPERATOR(pg_catalog.{operator}) ROW({})", values.join(", "))
+                    format!(
+                        "ROW({columns}) OPERATOR(pg_catalog.{operator}) ROW({})",
+                        values.join(", ")
+                    )
                 }
             })
             .collect();
         let direction = if range.reverse { " DESC" } else { "" };
-        let order: Vec<String> = self.columns.iter().map(|column| format!("{column}{direction}")).collect();
+        let order: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| format!("{column}{direction}"))
+            .collect();
         format!(
             "SELECT CAST(item AS pg_catalog.bytea) FROM {} WHERE {} ORDER BY {}",
             storage::name(range.table, range.index),
@@ -174,17 +208,25 @@ impl<'a> Walk<'a> {
     /// The statement's text follows from what is numbered here (a row comparison goes to the last column). At most
     /// seven comparisons of 80 kinds and the direction: 46 bits.
     fn plan(&self, range: &Range) -> Plan {
-        let shape = self.comparisons.iter().fold(1 + u64::from(range.reverse), |shape, comparison| {
-            let operator = match comparison.operator {
-                "=" => 0,
-                ">" => 1,
-                ">=" => 2,
-                "<" => 3,
-                _ => 4,
-            };
-            ((shape * 5 + operator) * 8 + comparison.first as u64) * 2 + u64::from(comparison.count > 1)
-        });
-        Plan { table: range.table.0, index: range.index, statement: Statement::Walk, shape }
+        let shape = self
+            .comparisons
+            .iter()
+            .fold(1 + u64::from(range.reverse), |shape, comparison| {
+                let operator = match comparison.operator {
+                    "=" => 0,
+                    ">" => 1,
+                    ">=" => 2,
+                    "<" => 3,
+                    _ => 4,
+                };
+                ((shape * 5 + operator) * 8 + comparison.first as u64) * 2 + u64::from(comparison.count > 1)
+            });
+        Plan {
+            table: range.table.0,
+            index: range.index,
+            statement: Statement::Walk,
+            shape,
+        }
     }
 }
 
@@ -210,10 +252,18 @@ fn base_key(entry: &Item, table: &Table) -> ItemKey {
     if let Some(range) = &table.range {
         encode_scalar(&value(&range.name), &mut sk);
     }
-    ItemKey { table: table.id, bucket: hash_bucket(&hash), pk: stored_hash(hash), sk }
+    ItemKey {
+        table: table.id,
+        bucket: hash_bucket(&hash),
+        pk: stored_hash(hash),
+        sk,
+    }
 }
 
 fn corrupt(table: &Table, what: &str) -> ! {
     let name = storage::name(table.id, None);
-    spi::raise(PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, &format!("{name} has {what}"))
+    spi::raise(
+        PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
+        &format!("{name} has {what}"),
+    )
 }

@@ -29,7 +29,8 @@ pub fn put(key: &ItemKey, image: &Image, item: &Item, expires_s: Option<i64>) {
     let touched = match image {
         Image::Present(_) => {
             let key_is = storage::equals(&storage::key_columns(false, 0));
-            let sql = || format!("UPDATE {table} SET item = CAST($4 AS ddb.item), expires = $5 WHERE {key_is}");
+            let sql =
+                || format!("UPDATE {table} SET item = CAST($4 AS ddb.item), expires = $5 WHERE {key_is}");
             spi::change(base(key, Statement::Update), sql, &args)
         }
         Image::Absent => spi::change(base(key, Statement::Insert), insert, &args),
@@ -53,7 +54,10 @@ pub fn delete(key: &ItemKey, image: &Image) {
     }
     let sql = || {
         let table = storage::name(key.table, None);
-        format!("DELETE FROM {table} WHERE {}", storage::equals(&storage::key_columns(false, 0)))
+        format!(
+            "DELETE FROM {table} WHERE {}",
+            storage::equals(&storage::key_columns(false, 0))
+        )
     };
     let args = [Arg::Int4(key.bucket), Arg::Bytes(&key.pk), Arg::Bytes(&key.sk)];
     let touched = spi::change(base(key, Statement::Delete), sql, &args);
@@ -90,7 +94,12 @@ pub fn index_row(table: TableId, row: &IndexRow) {
         }
         _ => format!("DELETE FROM {storage} WHERE {}", storage::equals(&columns)),
     };
-    let plan = Plan { table: table.0, index: Some(row.index), statement, shape: 0 };
+    let plan = Plan {
+        table: table.0,
+        index: Some(row.index),
+        statement,
+        shape: 0,
+    };
     touched_one(spi::change(plan, sql, &args), table);
 }
 
@@ -122,5 +131,10 @@ pub fn serialization_failure() -> ! {
 }
 
 fn base(key: &ItemKey, statement: Statement) -> Plan {
-    Plan { table: key.table.0, index: None, statement, shape: 0 }
+    Plan {
+        table: key.table.0,
+        index: None,
+        statement,
+        shape: 0,
+    }
 }

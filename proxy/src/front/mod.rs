@@ -1,4 +1,4 @@
-//! From a request to an answer, in DynamoDB's order.                                        behaviour/wire §order
+//! From a request to an answer, in DynamoDB's order.                                        behaviour/wire §front-end
 
 mod body;
 mod reply;
@@ -148,7 +148,7 @@ impl<B: Backend> Front<B> {
         reply: &Reply,
         peer: SocketAddr,
     ) -> Outcome {
-        let Some(text) = text.filter(|text| text.is_empty() || json::parse(text).is_ok()) else {
+        let Some(text) = text.filter(|text| text.is_empty() || json::check(text).is_ok()) else {
             return Outcome::refused("", SERIALIZATION);
         };
 

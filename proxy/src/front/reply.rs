@@ -1,4 +1,4 @@
-//! Answers: the headers that every one of them has.                                       behaviour/wire §response
+//! Answers: the headers that every one of them has.                                       behaviour/wire §front-end
 
 use std::{
     convert::Infallible,

@@ -1,4 +1,4 @@
-//! `X-Amz-Target`: which operation.                                                       behaviour/wire §request
+//! `X-Amz-Target`: which operation.                                                       behaviour/wire §front-end
 
 use extenddb_core::operation::Operation;
 use hyper::HeaderMap;

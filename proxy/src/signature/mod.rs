@@ -1,4 +1,4 @@
-//! Signature version 4: who sent a request, and that nobody changed it.                  behaviour/wire §signature
+//! Signature version 4: who sent a request, and that nobody changed it.                  behaviour/wire §signatures
 //!
 //! The checks stand in [`Verifier::check`] in the order in which DynamoDB answers them.
 

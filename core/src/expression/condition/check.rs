@@ -72,11 +72,11 @@ impl Binding<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         match leaf.test {
             WrittenTest::Compare(comparator, _) => {
-                let [left, right] = take(&mut operands);
+                let [left, right] = exactly(operator, operands)?;
                 compare(comparator, left, right)
             }
             WrittenTest::Between(_) => {
-                let [value, lower, upper] = take(&mut operands);
+                let [value, lower, upper] = exactly(operator, operands)?;
                 between(value, lower, upper)
             }
             WrittenTest::In(_) => {
@@ -84,7 +84,7 @@ impl Binding<'_> {
                 if candidates.len() > MAX_CANDIDATES {
                     return Err(Body::TooManyCandidates(candidates.len()));
                 }
-                let [value] = take(&mut operands);
+                let [value] = exactly(operator, operands)?;
                 Ok(Test::In(value, candidates))
             }
             WrittenTest::Call(call) => function(self.tree.calls[call].function, operands),
@@ -186,10 +186,14 @@ impl Binding<'_> {
     }
 }
 
-/// The operands of an operator, whose number was checked.
-fn take<const COUNT: usize>(operands: &mut Vec<Operand>) -> [Operand; COUNT] {
-    let mut operands = operands.drain(..);
-    std::array::from_fn(|_| operands.next().unwrap_or(Operand::Value(AttributeValue::Null)))
+/// The operands of an operator that takes so many.
+fn exactly<const COUNT: usize>(operator: &str, operands: Vec<Operand>) -> Result<[Operand; COUNT], Body> {
+    operands
+        .try_into()
+        .map_err(|operands: Vec<Operand>| Body::OperandCount {
+            function: operator.into(),
+            count: operands.len(),
+        })
 }
 
 impl Operand {
@@ -242,7 +246,7 @@ fn between(value: Operand, lower: Operand, upper: Operand) -> Result<Test, Body>
     Ok(Test::Between(value, lower, upper))
 }
 
-fn function(function: Function, mut operands: Vec<Operand>) -> Result<Test, Body> {
+fn function(function: Function, operands: Vec<Operand>) -> Result<Test, Body> {
     let name = function.name();
     let path = |operand| match operand {
         Operand::Path(attribute) => Ok(attribute),
@@ -250,15 +254,15 @@ fn function(function: Function, mut operands: Vec<Operand>) -> Result<Test, Body
     };
     match function {
         Function::AttributeExists => {
-            let [operand] = take(&mut operands);
+            let [operand] = exactly(name, operands)?;
             Ok(Test::Exists(path(operand)?))
         }
         Function::AttributeNotExists => {
-            let [operand] = take(&mut operands);
+            let [operand] = exactly(name, operands)?;
             Ok(Test::NotExists(path(operand)?))
         }
         Function::AttributeType => {
-            let [operand, kind] = take(&mut operands);
+            let [operand, kind] = exactly(name, operands)?;
             let attribute = path(operand)?;
             match kind {
                 Operand::Value(AttributeValue::S(code)) => match named_type(&code) {
@@ -272,13 +276,13 @@ fn function(function: Function, mut operands: Vec<Operand>) -> Result<Test, Body
             }
         }
         Function::BeginsWith => {
-            let [whole, prefix] = take(&mut operands);
+            let [whole, prefix] = exactly(name, operands)?;
             whole.check_type(name, PREFIXED)?;
             prefix.check_type(name, PREFIXED)?;
             Ok(Test::BeginsWith(whole, prefix))
         }
         Function::Contains => {
-            let [container, part] = take(&mut operands);
+            let [container, part] = exactly(name, operands)?;
             Ok(Test::Contains(container, part))
         }
         // Refused by the parser: a size is no condition.

@@ -1,6 +1,6 @@
-//! What one condition means, and what can be wrong with it. `core/cases/conditions.toml` has the same rows as requests, under
-//! the same numbers. Shorthand: `5` is N, `"x"` S, `b"AQID"` B (base64), `true`,
-//! `null`, `ss{"a"}`, `ns{1}`, `[…]` L, `{a:1}` M.
+//! What one condition means, and what can be wrong with it. `core/cases/conditions.toml` has the same rows as
+//! requests, under the same numbers. Shorthand: `5` is N, `"x"` S, `b"AQID"` B (base64), `true`, `null`,
+//! `ss{"a"}`, `ns{1}`, `[…]` L, `{a:1}` M.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -490,3 +490,42 @@ fn what_is_mentioned_is_used() {
     assert_eq!(placeholders.unused_names(), ["#c"]);
     assert_eq!(placeholders.unused_values(), [":w"]);
 }
+
+#[test]
+fn a_condition_can_wait_on_any_thread() {
+    fn is_owned<T: Send + 'static>() {}
+    is_owned::<Condition>();
+}
+
+proptest::proptest! {
+    /// The token named by a syntax error is the first that cannot go on: what stands before it may at most be
+    /// unfinished.
+    #[test]
+    fn a_syntax_error_stands_at_the_first_token_that_cannot_go_on(
+        words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)
+    ) {
+        // One space before each word, so that a text tells where its words start.
+        let text = |count: usize| words[..count].iter().map(|word| format!(" {word}")).collect::<String>();
+        let syntax = |count: usize| match parse::parse(Kind::Condition, &text(count)) {
+            Err(Body::Syntax { token, .. }) => Some(token),
+            _ => None,
+        };
+        let Some(token) = syntax(words.len()) else { return Ok(()) };
+        let first = (0..=words.len()).find(|count| syntax(*count).is_some_and(|token| token != "<EOF>"));
+        match first {
+            None => proptest::prop_assert_eq!(token, "<EOF>"),
+            // The shortest text with a wrong token ends in it, and every longer one names the same.
+            Some(count) => {
+                for count in count..=words.len() {
+                    proptest::prop_assert_eq!(syntax(count), Some(token.clone()));
+                }
+                proptest::prop_assert_eq!(words[count - 1], token);
+            }
+        }
+    }
+}
+
+const WORDS: &[&str] = &[
+    "a", "#n", ":v", "(", ")", "(", ")", ",", ".", "[", "]", "0", "=", "<>", "<", "AND", "OR", "NOT",
+    "BETWEEN", "IN", "size", "contains", "+", "!",
+];
