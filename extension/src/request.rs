@@ -74,7 +74,7 @@ fn unknown_operation() -> Answer {
 
 /// Checks the caller's right and serves the request as the owner.
 pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
-    Right::of(operation).require(&format!("DynamoDB operation {}", operation.name()))?;
+    Right::of(operation).require(format_args!("DynamoDB operation {}", operation.name()))?;
     let context = Context {
         account,
         region: guc::region(),

@@ -53,7 +53,7 @@ impl Right {
     }
 
     /// `what` completes "permission denied for".
-    pub fn require(self, what: &str) -> Result<(), Raise> {
+    pub fn require(self, what: impl std::fmt::Display) -> Result<(), Raise> {
         if self.held() {
             return Ok(());
         }

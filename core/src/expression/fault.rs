@@ -288,7 +288,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// An update that its item does not allow; found after a true condition, or on the statement after the table lookup.
+/// An update that its item does not allow; found after a true condition, or on the statement after the table
+/// lookup.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UpdateFault {
     /// An operand is not there.

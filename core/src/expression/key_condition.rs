@@ -39,8 +39,8 @@ pub struct Selection {
 }
 
 impl KeyCondition {
-    /// The structure rules, which run after every expression of the request was parsed. Leaves are looked at from left to right,
-    /// an OR or NOT before the leaves under it.
+    /// The structure rules, which run after every expression of the request was parsed. Leaves are looked at
+    /// from left to right, an OR or NOT before the leaves under it.
     pub fn from_condition(condition: &Condition) -> Result<KeyCondition, ExpressionFault> {
         let mut conditions: Vec<(String, SortCondition)> = vec![];
         for (refused, test) in condition.leaves() {
@@ -57,8 +57,8 @@ impl KeyCondition {
         Ok(KeyCondition { conditions })
     }
 
-    /// Against the key schema of the table or index that is queried: the number of conditions, the HASH attributes, the
-    /// RANGE attributes, the types, empty values.
+    /// Against the key schema of the table or index that is queried: the number of conditions, the HASH
+    /// attributes, the RANGE attributes, the types, empty values.
     pub fn select(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<Selection, KeyFault> {
         let keys = hash.len() + range.len();
         if self.conditions.len() > keys {
@@ -117,8 +117,8 @@ impl KeyCondition {
             .map(|(_, condition)| condition)
     }
 
-    /// Keys of several attributes: every HASH attribute needs `=`, and so does every RANGE attribute before the last that has a
-    /// condition.
+    /// Keys of several attributes: every HASH attribute needs `=`, and so does every RANGE attribute before
+    /// the last that has a condition.
     fn check_several(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<(), KeyFault> {
         let unequal = |keys: &[KeyAttribute]| -> Vec<String> {
             let keys = keys

@@ -45,6 +45,7 @@ pub fn create_table(table: &Table) {
          sk pg_catalog.bytea NOT NULL, expires pg_catalog.int8, item ddb.item {compression} NOT NULL, \
          PRIMARY KEY (bucket, pk, sk)) USING heap WITH (fillfactor = 85)"
     ));
+    leave_items_to_themselves(&storage);
     spi::utility(&format!(
         "CREATE INDEX ON {storage} (expires) WHERE expires IS NOT NULL"
     ));
@@ -70,8 +71,16 @@ pub fn create_index(table: &Table, index: &Index) {
         compression(),
         columns.join(", ")
     ));
+    leave_items_to_themselves(&storage);
     let comment = format!("{} {}", table.name, index.name);
     spi::utility(&format!("COMMENT ON TABLE {storage} IS {}", quoted(&comment)));
+}
+
+/// ANALYZE would compare whole items with each other, and keep some of them in pg_statistic.
+fn leave_items_to_themselves(storage: &str) {
+    spi::utility(&format!(
+        "ALTER TABLE {storage} ALTER COLUMN item SET STATISTICS 0"
+    ));
 }
 
 pub fn drop_table(table: &Table) {

@@ -1,5 +1,5 @@
-//! The tree of a condition as its text says it, before names and values are known. Flat: no node owns another, so
-//! neither checking, evaluating nor dropping a deep one recurses.
+//! The tree of a condition as its text says it, before names and values are known. Flat: no node owns
+//! another, so neither checking, evaluating nor dropping a deep one recurses.
 
 use std::ops::Range;
 

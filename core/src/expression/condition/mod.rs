@@ -1,7 +1,8 @@
 //! Condition and filter expressions: parsed, checked, and asked whether they hold for an item.
 //!                                                                          behaviour/expressions §conditions
 //!
-//! `parse` reads the text, `check` binds names and values and looks at each leaf, `evaluate` answers for an item.
+//! `parse` reads the text, `check` binds names and values and looks at each leaf, `evaluate` answers for an
+//! item.
 
 mod ast;
 mod check;
@@ -64,8 +65,8 @@ thread_local! {
 }
 
 impl Condition {
-    /// Parses and checks, in the service's order. `kind` is Condition, Filter or KeyCondition. `with_size`: the size
-    /// fault names the size (a filter of Scan, a condition in a transaction).
+    /// Parses and checks, in the service's order. `kind` is Condition, Filter or KeyCondition. `with_size`:
+    /// the size fault names the size (a filter of Scan, a condition in a transaction).
     pub fn parse(
         kind: Kind,
         text: &str,

@@ -18,8 +18,8 @@ pub(super) fn parse(kind: Kind, text: &str) -> Result<Tree, Body> {
 
 /// What is open around the token that is read.
 enum Frame {
-    /// `(` where a condition may stand, or the whole text (at the bottom of the stack). `operators`: how many were pending
-    /// when it opened; `leaf` and `position`: where its content starts.
+    /// `(` where a condition may stand, or the whole text (at the bottom of the stack). `operators`: how many
+    /// were pending when it opened; `leaf` and `position`: where its content starts.
     Group {
         operators: usize,
         leaf: usize,
@@ -73,7 +73,8 @@ struct Parser<'a> {
     operator_count: usize,
     redundant_parentheses: bool,
     reserved_word: Option<String>,
-    /// Position of the group or NOT in the text, whether it is a NOT (at the same place, the OR is above it), and the leaf.
+    /// Position of the group or NOT in the text, whether it is a NOT (at the same place, the OR is above it),
+    /// and the leaf.
     first_refused: Option<(usize, bool, usize)>,
 }
 

@@ -1,6 +1,6 @@
-//! What one condition means, and what can be wrong with it. `core/cases/conditions.toml` has the same rows as requests, under
-//! the same numbers. Shorthand: `5` is N, `"x"` S, `b"AQID"` B (base64), `true`,
-//! `null`, `ss{"a"}`, `ns{1}`, `[…]` L, `{a:1}` M.
+//! What one condition means, and what can be wrong with it. `core/cases/conditions.toml` has the same rows as
+//! requests, under the same numbers. Shorthand: `5` is N, `"x"` S, `b"AQID"` B (base64), `true`, `null`,
+//! `ss{"a"}`, `ns{1}`, `[…]` L, `{a:1}` M.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -498,7 +498,8 @@ fn a_condition_can_wait_on_any_thread() {
 }
 
 proptest::proptest! {
-    /// The token named by a syntax error is the first that cannot go on: what stands before it may at most be unfinished.
+    /// The token named by a syntax error is the first that cannot go on: what stands before it may at most be
+    /// unfinished.
     #[test]
     fn a_syntax_error_stands_at_the_first_token_that_cannot_go_on(
         words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)
