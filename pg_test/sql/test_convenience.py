@@ -105,7 +105,7 @@ def test_items_join_with_rows(sql):
 @pytest.mark.parametrize("condition, values, expected", [
     ("n > :v", {":v": {"N": "4"}}, True),
     ("n > :v", {":v": {"N": "5"}}, False),
-    ("attribute_exists(missing)", None, False),
+    ("attribute_exists(nope)", None, False),
     ("begins_with(s, :v)", {":v": {"S": "he"}}, True),
     ("contains(t, :v)", {":v": {"S": "b"}}, True),
     ("size(s) = :v", {":v": {"N": "5"}}, True),
@@ -137,7 +137,7 @@ def test_apply_update_and_project(sql):
         "n": {"N": "2"}, "l": {"L": [{"S": "b"}]}}
     assert one(sql, """SELECT ddb.apply_update(NULL, 'SET a = :a', NULL, '{":a":{"S":"x"}}')""") == {"a": {"S": "x"}}
     assert one(sql, """SELECT ddb.project('{"a":{"S":"x"},"b":{"M":{"c":{"N":"1"},"d":{"N":"2"}}},"l":{"L":[{"S":"p"},{"S":"q"}]}}',
-                       '#a, b.c, l[1], missing', '{"#a":"a"}')""") == {
+                       '#a, b.c, l[1], nope', '{"#a":"a"}')""") == {
         "a": {"S": "x"}, "b": {"M": {"c": {"N": "1"}}}, "l": {"L": [{"S": "q"}]}}
     assert one(sql, "SELECT ddb.project(NULL, 'a')") is None
 

@@ -382,5 +382,6 @@ def test_fuzzed_bytes_through_receive(sql):
             copy_in(sql, [bytes_])
         except psycopg.Error as error:
             assert error.sqlstate == "22P03", bytes_.hex()
+    # What was let in must survive its text form, or a dump of it could not be restored.
     assert sql.execute("SELECT count(*) FROM copied WHERE item::text::ddb.item <> item").fetchone() == (0,)
     sql.execute("DROP TABLE copied")

@@ -228,6 +228,7 @@ def test_nothing_is_written_in_a_read_only_transaction(sql):
     put(sql, "Plain", {"pk": {"S": "ro"}})
     sql.execute("BEGIN READ ONLY")
     assert get(sql, "Plain", {"pk": {"S": "ro"}})
+    assert call(sql, "describe_table", {"TableName": "Plain"})["Table"]["TableStatus"] == "ACTIVE"
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         put(sql, "Plain", {"pk": {"S": "ro2"}})
     sql.execute("ROLLBACK")
@@ -242,6 +243,7 @@ def test_reads_assign_no_transaction_id(sql):
     sql.execute("BEGIN")
     get(sql, "Plain", {"pk": {"S": "xid"}})
     call(sql, "scan", {"TableName": "Plain"})
-    call(sql, "describe_table", {"TableName": "Plain"})
+    call(sql, "list_tables", {})
+    sql.execute("SELECT ddb.items('Plain')").fetchall()
     assert sql.execute("SELECT pg_current_xact_id_if_assigned()").fetchone() == (None,)
     sql.execute("COMMIT")
