@@ -110,7 +110,7 @@ def _key_of(request):
     return {key: request["Item"][key] for key in KEYS[request["TableName"]]}
 
 
-@pytest.mark.parametrize("case", _rows())
+@pytest.mark.parametrize("case", list(_rows()))
 def test_row(wire, case):
     wire.reset()
     for table, items in json.loads(case.get("stored", "{}")).items():
