@@ -403,7 +403,8 @@ def test_the_signer_of_these_tests_is_right():
     headers = [("content-type", JSON), ("host", "localhost:8000"), ("x-amz-target", LIST_TABLES)]
     assert SIGNER.signature(date, [*headers, ("x-amz-date", date)], b"{}") == (
         "20a2f9db8d92aacb5dcc115d0443e50fe1c095e99c1708c77052958c2eae8e3e")
-    assert dict(SIGNER.presigned(date, headers, b"{}"))["X-Amz-Signature"] == (
+    # By botocore's signer of URLs, which hashes an empty body.
+    assert dict(SIGNER.presigned(date, headers, b""))["X-Amz-Signature"] == (
         "0fa99aa46d642e916af06784f9a624ac3aaa9e1357a979ef69e6194a71374e60")
 
 
@@ -487,7 +488,7 @@ def test_a_changed_header_or_target_is_noticed(proxy):
 
 
 def without(part):
-    return lambda header: re.sub(rf"{part}=[^,]*(, )?", "", header)
+    return lambda header: re.sub(rf"{part}=[^,]*(, )?", "", header).strip()
 
 
 def replaced(old, new):
