@@ -54,7 +54,7 @@ def running(fresh, tmp_path_factory):
     command = [*block("sh").split(), "--debug", "--listen", f"127.0.0.1:{free_port()}"]
     with open(log, "wb") as out:
         # A session of its own, as a terminal gives one, so that Ctrl-C can be sent to all of it.
-        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True, env=environment)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True)
     try:
         deadline = time.monotonic() + 900
         while "extenddb is running" not in log.read_text():
