@@ -8,7 +8,8 @@ use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_sy
 static REGION: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"us-east-1"));
 static LOCK_TIMEOUT_MS: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 static LOCK_ESCALATION: GucSetting<i32> = GucSetting::<i32>::new(1_000);
-static VALIDATION_LAYER: GucSetting<ValidationLayer> = GucSetting::<ValidationLayer>::new(ValidationLayer::New);
+static VALIDATION_LAYER: GucSetting<ValidationLayer> =
+    GucSetting::<ValidationLayer>::new(ValidationLayer::New);
 
 /// Which of DynamoDB's two request layers is spoken.                                        behaviour/wire §layers
 #[derive(Clone, Copy, PostgresGucEnum)]
