@@ -1,4 +1,5 @@
-//! Sizes too large for a row of a table of cases; what is left of a batch; descriptions that change under a write.
+//! Sizes too large for a row of a table of cases; what is left of a batch; descriptions that change under a write; the old
+//! request layer.
 
 mod served;
 
@@ -9,10 +10,11 @@ use extenddb_core::{
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError, TableChange},
     store_suite::{MemoryStore, run_now},
     table::{AccountId, Statistics, Table, TableId, TableName, Version},
+    wire::Layer,
     write::Unit,
 };
 use serde_json::{Value, json};
-use served::{call, ok};
+use served::{call, call_on, ok};
 
 const ITEM_MAX_BYTES: usize = 409_600;
 
@@ -526,5 +528,54 @@ fn items_fetched_for_a_local_index_are_charged_each() {
             json!({"TableName": "Fetched", "CapacityUnits": table + local, "Table": {"CapacityUnits": table},
                 "LocalSecondaryIndexes": {"local": {"CapacityUnits": local}}})
         );
+    }
+}
+
+/// The texts of the old request layer, where the switch puts all operations there.
+#[test]
+fn the_old_layer_words_members_and_parameters_its_own_way() {
+    let store = MemoryStore::default();
+    create(&store, "Hash1");
+    const AT_LEAST_ONE: &str =
+        "failed to satisfy constraint: Member must have length greater than or equal to 1";
+    let key = json!({"pk": {"S": "a"}});
+    let (values, item) = (json!({":a": {"N": "1"}}), json!({"pk": {"S": "a"}}));
+    for (operation, request, wanted) in [
+        (
+            "BatchGetItem",
+            json!({"RequestItems": {}}),
+            "The requestItems parameter is required for BatchGetItem".to_owned(),
+        ),
+        (
+            "BatchGetItem",
+            json!({"RequestItems": {"Hash1": {"Keys": []}}}),
+            format!("1 validation error detected: Value '[]' at 'requestItems.Hash1.member.keys' {AT_LEAST_ONE}"),
+        ),
+        (
+            "Scan",
+            json!({"TableName": "Hash1", "Segment": 2, "TotalSegments": 2}),
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 is not less \
+             than TotalSegments: 2"
+                .to_owned(),
+        ),
+        (
+            "PutItem",
+            json!({"TableName": "Hash1", "Item": item, "ExpressionAttributeValues": values}),
+            "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null"
+                .to_owned(),
+        ),
+        (
+            "PutItem",
+            json!({"TableName": "Hash1", "Item": item, "ReturnValues": "ALL_NEW"}),
+            "ReturnValues can only be ALL_OLD or NONE".to_owned(),
+        ),
+        (
+            "GetItem",
+            json!({"TableName": "", "Key": key}),
+            format!("1 validation error detected: Value '' at 'tableName' {AT_LEAST_ONE}"),
+        ),
+    ] {
+        let (status, answer) = call_on(Layer::Old, &store, operation, &request);
+        assert_eq!((status, text(&answer)), (400, wanted.as_str()), "{operation} {request}");
     }
 }
