@@ -1,4 +1,5 @@
-//! Sizes too large for a row of a table of cases; what is left of a batch; descriptions that change under a write.
+//! Sizes too large for a row of a table of cases; what is left of a batch; descriptions that change under a write; tables
+//! and indexes that are not there yet; the old request layer.
 
 mod served;
 
@@ -8,11 +9,12 @@ use extenddb_core::{
     item::{AttributeValue, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError, TableChange},
     store_suite::{MemoryStore, run_now},
-    table::{AccountId, Statistics, Table, TableId, TableName, Version},
+    table::{AccountId, Statistics, Table, TableId, TableName, TableStatus, Version},
+    wire::Layer,
     write::Unit,
 };
 use serde_json::{Value, json};
-use served::{call, ok};
+use served::{call, call_on, ok};
 
 const ITEM_MAX_BYTES: usize = 409_600;
 
@@ -526,5 +528,139 @@ fn items_fetched_for_a_local_index_are_charged_each() {
             json!({"TableName": "Fetched", "CapacityUnits": table + local, "Table": {"CapacityUnits": table},
                 "LocalSecondaryIndexes": {"local": {"CapacityUnits": local}}})
         );
+    }
+}
+
+/// The texts of the old request layer, where the switch puts all operations there.
+#[test]
+fn the_old_layer_words_members_and_parameters_its_own_way() {
+    let store = MemoryStore::default();
+    create(&store, "Hash1");
+    const AT_LEAST_ONE: &str =
+        "failed to satisfy constraint: Member must have length greater than or equal to 1";
+    let key = json!({"pk": {"S": "a"}});
+    let (values, item) = (json!({":a": {"N": "1"}}), json!({"pk": {"S": "a"}}));
+    for (operation, request, wanted) in [
+        (
+            "BatchGetItem",
+            json!({"RequestItems": {}}),
+            "The requestItems parameter is required for BatchGetItem".to_owned(),
+        ),
+        (
+            "BatchGetItem",
+            json!({"RequestItems": {"Hash1": {"Keys": []}}}),
+            format!("1 validation error detected: Value '[]' at 'requestItems.Hash1.member.keys' {AT_LEAST_ONE}"),
+        ),
+        (
+            "Scan",
+            json!({"TableName": "Hash1", "Segment": 2, "TotalSegments": 2}),
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 is not less \
+             than TotalSegments: 2"
+                .to_owned(),
+        ),
+        (
+            "PutItem",
+            json!({"TableName": "Hash1", "Item": item, "ExpressionAttributeValues": values}),
+            "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null"
+                .to_owned(),
+        ),
+        (
+            "PutItem",
+            json!({"TableName": "Hash1", "Item": item, "ReturnValues": "ALL_NEW"}),
+            "ReturnValues can only be ALL_OLD or NONE".to_owned(),
+        ),
+        (
+            "GetItem",
+            json!({"TableName": "", "Key": key}),
+            format!("1 validation error detected: Value '' at 'tableName' {AT_LEAST_ONE}"),
+        ),
+    ] {
+        let (status, answer) = call_on(Layer::Old, &store, operation, &request);
+        assert_eq!((status, text(&answer)), (400, wanted.as_str()), "{operation} {request}");
+    }
+}
+
+/// Changes a description as a worker would.
+fn describe_anew(store: &MemoryStore, table: &str, change: impl Fn(&mut Table) + Send + 'static) {
+    let decide = move |proposal: Proposal<'_>| {
+        let mut table = proposal.existing.expect("the table is there").clone();
+        table.version = Version(table.version.0 + 1);
+        change(&mut table);
+        Alteration {
+            change: Some(TableChange::Replace(table)),
+            answer: (),
+        }
+    };
+    run_now(store.alter(&name(table), Box::new(decide))).expect("the memory store answers");
+}
+
+#[test]
+fn a_table_serves_items_only_while_it_is_active_or_updating() {
+    let store = MemoryStore::default();
+    create(&store, "Hash1");
+    let key = json!({"pk": {"S": "a"}});
+    let requests = [
+        ("GetItem", json!({"TableName": "Hash1", "Key": key})),
+        ("PutItem", json!({"TableName": "Hash1", "Item": key})),
+        ("UpdateItem", json!({"TableName": "Hash1", "Key": key})),
+        ("DeleteItem", json!({"TableName": "Hash1", "Key": key})),
+        ("Scan", json!({"TableName": "Hash1"})),
+        (
+            "BatchGetItem",
+            json!({"RequestItems": {"Hash1": {"Keys": [key]}}}),
+        ),
+        (
+            "BatchWriteItem",
+            json!({"RequestItems": {"Hash1": [{"PutRequest": {"Item": key}}]}}),
+        ),
+    ];
+    for (status, wanted) in [
+        (TableStatus::Creating, 400),
+        (TableStatus::Active, 200),
+        (TableStatus::Updating, 200),
+        (TableStatus::Deleting, 400),
+    ] {
+        describe_anew(&store, "Hash1", move |table| table.status = status);
+        for (operation, request) in &requests {
+            let (answered, answer) = call(&store, operation, request);
+            assert_eq!(answered, wanted, "{operation} while {status:?}: {answer}");
+            if wanted == 400 {
+                assert_eq!(text(&answer), "Requested resource not found");
+                assert_eq!(
+                    answer["__type"],
+                    "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_is_read_once_it_is_built_and_until_it_is_deleted() {
+    let store = MemoryStore::default();
+    ok(
+        &store,
+        "CreateTable",
+        json!({"TableName": "Indexed", "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "g", "AttributeType": "S"}],
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "GlobalSecondaryIndexes": [{"IndexName": "global", "Projection": {"ProjectionType": "ALL"},
+                "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]}]}),
+    );
+    let scan = json!({"TableName": "Indexed", "IndexName": "global"});
+    for (status, wanted) in [
+        (
+            TableStatus::Creating,
+            "Cannot read from backfilling global secondary index: global",
+        ),
+        (
+            TableStatus::Deleting,
+            "The table does not have the specified index: global",
+        ),
+        (TableStatus::Active, ""),
+    ] {
+        describe_anew(&store, "Indexed", move |table| table.indexes[0].status = status);
+        let (_, answer) = call(&store, "Scan", &scan);
+        assert_eq!(text(&answer), wanted);
     }
 }
