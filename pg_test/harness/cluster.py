@@ -140,7 +140,7 @@ class Cluster:
         self._postmaster.wait(START_SECONDS)
         # They see that it is gone and leave; one that computes sees nothing and is ended.
         try:
-            wait_until(lambda: all(map(_is_gone, children)), 5, "the backends leave")
+            wait_until(lambda: all(map(_is_gone, children)), 1, "the backends leave")
         except RuntimeError:
             for pid in children:
                 if not _is_gone(pid):

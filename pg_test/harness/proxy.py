@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import socket
 import subprocess
 from pathlib import Path
 
@@ -19,6 +20,12 @@ SECRET_KEY = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 REGION = "us-east-1"
 START_SECONDS = 60
 LISTENING = re.compile(r'listening address="?127\.0\.0\.1:(\d+)')
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Proxy:

@@ -11,7 +11,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from harness import Proxy
+from harness import Cluster, Proxy
 from harness.proxy import ACCESS_KEY, SECRET_KEY
 from schema import table
 from sigv4 import BASIC, Signer, now, query_text
@@ -659,3 +659,103 @@ def test_format_believes_a_complete_signature(cluster, database, tmp_path):
         assert service_fault(signed(server, edit=without("Signature")))[0] == "IncompleteSignatureException"
     finally:
         server.stop()
+
+
+# ---- stopping, and a database that is away ---------------------------------------------------------------------------
+
+
+def hold(connection, name):
+    """A lock on the item, until the transaction ends."""
+    connection.execute(f"""SELECT ddb.update('{name}', '{{"pk":{{"S":"held"}}}}', 'ADD n :n', NULL, NULL,
+                           '{{":n":{{"N":"1"}}}}')""")
+
+
+ADD_TO_HELD = {"Key": {"pk": {"S": "held"}}, "UpdateExpression": "ADD n :n",
+               "ExpressionAttributeValues": {":n": {"N": "1"}}, "ReturnValues": "ALL_NEW"}
+WAITS = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+
+def test_a_stop_lets_running_requests_end(cluster, database, tmp_path):
+    server = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none")
+    try:
+        server.call("CreateTable", table("Drained", "pk"))
+        idle, running = server.connect(), server.connect()
+        assert send(server, target=LIST_TABLES, body="{}", connection=idle).status == 200
+        with cluster.connect(database, autocommit=False) as holder, cluster.connect(database) as watcher:
+            hold(holder, "Drained")
+            running.request("POST", "/", json.dumps({"TableName": "Drained", **ADD_TO_HELD}), {
+                "Content-Type": JSON, "X-Amz-Target": "DynamoDB_20120810.UpdateItem"})
+            while not watcher.execute(WAITS).fetchone():
+                assert server.process.poll() is None
+            server.process.terminate()
+            # Nobody new gets in, who is idle is let go.
+            while listens(server):
+                assert server.process.poll() is None
+            assert idle.sock.recv(1) == b""
+            holder.commit()
+        answer = Answer(running.getresponse())
+        assert (answer.status, answer.json["Attributes"]["n"]) == (200, {"N": "2"})
+        assert answer["Connection"] == "close"
+        assert server.process.wait(30) == 0
+    finally:
+        server.stop()
+
+
+def listens(server):
+    try:
+        socket.create_connection(("127.0.0.1", server.port), timeout=30).close()
+    except OSError:
+        return False
+    return True
+
+
+def test_a_client_that_leaves_takes_its_place_with_it(cluster, database, tmp_path):
+    server = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none", arguments=["--pool", "2"])
+    try:
+        server.call("CreateTable", table("Left", "pk"))
+        with cluster.connect(database, autocommit=False) as holder, cluster.connect(database) as watcher:
+            hold(holder, "Left")
+            waiting = [server.connect() for _ in range(2)]
+            for connection in waiting:
+                connection.request("POST", "/", json.dumps({"TableName": "Left", **ADD_TO_HELD}), {
+                    "Content-Type": JSON, "X-Amz-Target": "DynamoDB_20120810.UpdateItem"})
+            while len(watcher.execute(WAITS).fetchall()) < 2:
+                pass
+            for connection in waiting:
+                connection.close()
+            # Both sessions with the database were taken; they are free again while the lock is still held.
+            assert server.call("PutItem", {"TableName": "Left", "Item": {"pk": {"S": "free"}}}) == (200, {})
+            assert not watcher.execute(WAITS).fetchall()
+        status, answer = server.call("UpdateItem", {"TableName": "Left", **ADD_TO_HELD})
+        # The holder's one and this: what the clients that left had asked for was not done.
+        assert (status, answer["Attributes"]["n"]) == (200, {"N": "2"})
+    finally:
+        server.stop()
+
+
+def test_a_database_that_goes_away_and_comes_back(tmp_path):
+    cluster = Cluster()
+    try:
+        cluster.create_database("gone")
+        server = Proxy(cluster.conninfo("gone"), tmp_path / "log", auth="none")
+        try:
+            server.call("CreateTable", table("Kept", "pk"))
+            item = {"pk": {"S": "k"}}
+            assert server.call("PutItem", {"TableName": "Kept", "Item": item})[0] == 200
+            get = {"TableName": "Kept", "Key": item}
+            for end in (cluster.kill, cluster.stop):
+                end()
+                assert send(server, method="GET", path="/health", content_type=None).status == 503
+                status, answer = server.call("GetItem", get)
+                assert (status, answer["__type"].rsplit("#")[-1]) in [
+                    (500, "InternalServerError"), (503, "ServiceUnavailable")]
+                assert answer["message"] == "Internal server error"
+                # Who asks without the database is answered as ever.
+                assert send(server, method="GET", path="/ping", content_type=None).status == 200
+                cluster.start()
+                assert server.call("GetItem", get) == (200, {"Item": item})
+                assert send(server, method="GET", path="/health", content_type=None).status == 200
+        finally:
+            server.stop()
+    finally:
+        cluster.remove()
