@@ -103,18 +103,18 @@ def test_with_shared_preload_libraries(preloaded, tmp_path):
         assert sql.execute("SHOW extenddb.lock_timeout").fetchone() == ("2500ms",)
     preloaded.create_database("loaded")
     with preloaded.connect("loaded") as sql:
-        table = create_table(sql, "T", ORDERS)["TableDescription"]
-        assert table["TableArn"] == "arn:aws:dynamodb:eu-central-1:000000000000:table/T"
-        put(sql, "T", {"pk": {"S": "a"}, "sk": {"S": "b"}})
+        table = create_table(sql, "Tab", ORDERS)["TableDescription"]
+        assert table["TableArn"] == "arn:aws:dynamodb:eu-central-1:000000000000:table/Tab"
+        put(sql, "Tab", {"pk": {"S": "a"}, "sk": {"S": "b"}})
     proxy = Proxy(preloaded.conninfo("loaded"), tmp_path / "log")
     try:
-        assert proxy.client().scan(TableName="T")["Count"] == 1
+        assert proxy.client().scan(TableName="Tab")["Count"] == 1
     finally:
         proxy.stop()
     preloaded.stop()
     preloaded.start()
     with preloaded.connect("loaded") as sql:
-        assert get(sql, "T", {"pk": {"S": "a"}, "sk": {"S": "b"}})
+        assert get(sql, "Tab", {"pk": {"S": "a"}, "sk": {"S": "b"}})
     # Nothing of ours keeps a database from being dropped.
     with preloaded.connect() as sql:
         sql.execute("DROP DATABASE loaded")
@@ -122,9 +122,9 @@ def test_with_shared_preload_libraries(preloaded, tmp_path):
 
 def test_without_shared_preload_libraries(cluster, sql):
     assert "extenddb" not in sql.execute("SHOW shared_preload_libraries").fetchone()[0]
-    create_table(sql, "T")
-    put(sql, "T", {"pk": {"S": "a"}})
-    assert get(sql, "T", {"pk": {"S": "a"}})
+    create_table(sql, "Tab")
+    put(sql, "Tab", {"pk": {"S": "a"}})
+    assert get(sql, "Tab", {"pk": {"S": "a"}})
 
 
 def test_a_reload_changes_settings_of_running_sessions(preloaded):
