@@ -5,7 +5,7 @@ use std::{ffi::c_int, future::Future, task::Poll};
 use extenddb_core::{
     operation::{self, Context, Operation},
     table::AccountId,
-    wire::{Answer, Layer, json, json::Json},
+    wire::{Answer, json, json::Json},
     write::Timestamp,
 };
 use pgrx::pg_sys;
@@ -80,7 +80,7 @@ pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Ans
         region: guc::region(),
         now: now(),
         random: random(operation)?,
-        layer: Layer::New,
+        layer: guc::validation_layer(),
     };
     as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
 }

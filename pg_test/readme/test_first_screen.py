@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.proxy import free_port
-
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def free_port():
+    """One that nothing listens on now. `./run` wants to be told, for it writes the port into the environment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def blocks():
@@ -28,34 +34,34 @@ def block(language, number=0):
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """A fresh copy of what is under version control. PostgreSQL's user cannot enter pytest's directories, so the data lies
-    elsewhere, as under root's home."""
-    clone = tmp_path_factory.mktemp("clone")
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    copy = ["xargs", "-0", "cp", "--parents", "-t", str(clone)]
-    subprocess.run(copy, cwd=ROOT, input=files, check=True)
-    yield clone
-    data = (clone / ".extenddb" / "data").resolve()
-    shutil.rmtree(data, ignore_errors=True)
+def fresh():
+    """This clone without what an earlier ./run left in it, which is put back afterwards."""
+    state, aside = ROOT / ".extenddb", ROOT / ".extenddb.aside"
+    assert not aside.exists(), f"{aside} is left from a test that was killed: put it back, or remove it"
+    if state.exists():
+        state.rename(aside)
+    yield
+    shutil.rmtree((state / "data").resolve(), ignore_errors=True)
+    shutil.rmtree(state, ignore_errors=True)
+    if aside.exists():
+        aside.rename(state)
 
 
 @pytest.fixture(scope="module")
-def running(clone, tmp_path_factory):
-    """`./run`, built with the dependencies that the other tests have built; answers what .extenddb/env sets."""
+def running(fresh, tmp_path_factory):
+    """`./run`, built as the other tests are; answers what .extenddb/env sets."""
     log = tmp_path_factory.mktemp("run") / "log"
-    environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))}
     command = [*block("sh").split(), "--debug", "--listen", f"127.0.0.1:{free_port()}"]
     with open(log, "wb") as out:
         # A session of its own, as a terminal gives one, so that Ctrl-C can be sent to all of it.
-        process = subprocess.Popen(command, cwd=clone, stdout=out, stderr=out, start_new_session=True, env=environment)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True)
     try:
         deadline = time.monotonic() + 900
         while "extenddb is running" not in log.read_text():
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
-        shell = subprocess.run(["bash", "-c", f"{block('sh', 1)}\nenv -0"], cwd=clone, capture_output=True, check=True)
+        shell = subprocess.run(["bash", "-c", f"{block('sh', 1)}\nenv -0"], cwd=ROOT, capture_output=True, check=True)
         pairs = (line.split("=", 1) for line in shell.stdout.decode().split("\0") if "=" in line)
-        assert (clone / ".extenddb" / "env").stat().st_mode & 0o077 == 0, "the file holds a secret"
+        assert (ROOT / ".extenddb" / "env").stat().st_mode & 0o077 == 0, "the file holds a secret"
         yield dict(pairs)
     finally:
         if process.poll() is None:

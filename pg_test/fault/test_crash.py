@@ -1,0 +1,255 @@
+"""Kills: what was acknowledged is there, once; what was not is there whole or not at all."""
+
+import http.client
+import signal
+import subprocess
+import threading
+
+import psycopg
+import pytest
+
+from clients import Background, Client, key_locks, until, waiting
+from harness import Cluster, Proxy
+from harness.tables import ORDERS, create_table, get, index_faults, items, put
+
+WRITERS = 12
+
+
+@pytest.fixture
+def fragile():
+    """A cluster of the test's own, with a table; durable, unlike the others."""
+    cluster = Cluster(settings=["fsync = on"])
+    cluster.create_database("fragile")
+    with cluster.connect("fragile") as sql:
+        create_table(sql, "Orders", ORDERS)
+    yield cluster
+    cluster.remove()
+
+
+class Load:
+    """Writers, each with items of its own and a counter, that stop at the first answer that is none of a write's."""
+
+    def __init__(self, proxy):
+        self.acknowledged = [[] for _ in range(WRITERS)]
+        self.counted = [0] * WRITERS
+        self.unknown = [None] * WRITERS
+        self.odd = []
+        self.stop = threading.Event()
+        self.threads = [threading.Thread(target=self._write, args=(proxy, number), daemon=True) for number in range(WRITERS)]
+        for thread in self.threads:
+            thread.start()
+
+    def _write(self, proxy, number):
+        client, sent = Client(proxy), 0
+        while not self.stop.is_set():
+            item = {"pk": {"S": f"w{number}"}, "sk": {"S": f"{sent:06}"}, "g": {"S": f"g{sent % 4}"}, "lk": {"N": str(sent)},
+                    "note": {"S": "n" * (sent % 50 * 20)}}
+            count = {"TableName": "Orders", "Key": {"pk": {"S": "counter"}, "sk": {"S": str(number)}},
+                     "UpdateExpression": "ADD n :one SET g = :g",
+                     "ExpressionAttributeValues": {":one": {"N": "1"}, ":g": {"S": f"c{sent % 3}"}}}
+            for operation, body in (("PutItem", {"TableName": "Orders", "Item": item}), ("UpdateItem", count)):
+                try:
+                    status, answer = client.call(operation, body)
+                except (OSError, http.client.HTTPException):
+                    status, answer = None, None
+                if status != 200:
+                    self.unknown[number] = operation
+                    if status is not None and (status != 500 and status != 503):
+                        self.odd.append((status, answer))
+                    return
+                if operation == "PutItem":
+                    self.acknowledged[number].append(item)
+                else:
+                    self.counted[number] += 1
+            sent += 1
+
+    def written(self):
+        return sum(self.counted)
+
+    def join(self):
+        for thread in self.threads:
+            thread.join(60)
+        assert not any(thread.is_alive() for thread in self.threads)
+
+    def check(self, sql):
+        assert self.odd == []
+        stored = {(item["pk"]["S"], item["sk"]["S"]): item for item in items(sql, "Orders")}
+        for number in range(WRITERS):
+            for item in self.acknowledged[number]:
+                assert stored.get((item["pk"]["S"], item["sk"]["S"])) == item
+            own = [key for key in stored if key[0] == f"w{number}"]
+            unsure = self.unknown[number] == "PutItem"
+            assert len(self.acknowledged[number]) <= len(own) <= len(self.acknowledged[number]) + unsure
+            count = int(stored.get(("counter", str(number)), {"n": {"N": "0"}})["n"]["N"])
+            unsure = self.unknown[number] == "UpdateItem"
+            assert self.counted[number] <= count <= self.counted[number] + unsure
+        assert index_faults(sql, "Orders") == []
+
+
+def test_kill_of_the_postmaster_under_load(fragile, tmp_path):
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    try:
+        for round_ in range(2):
+            load = Load(proxy)
+            until(lambda: load.written() >= 300 or load.odd)
+            fragile.kill()
+            load.join()
+            # Without a server there is an answer all the same.
+            status, answer = Client(proxy).call("GetItem", {
+                "TableName": "Orders", "Key": {"pk": {"S": "counter"}, "sk": {"S": "0"}}})
+            assert status in (500, 503) and answer["__type"].split("#")[1] in ("InternalServerError", "ServiceUnavailable")
+            fragile.start()
+            with fragile.connect("fragile") as sql:
+                load.check(sql)
+                assert key_locks(sql) == 0
+                # The proxy finds the new server by itself.
+                until(lambda: Client(proxy).call("PutItem", {
+                    "TableName": "Orders", "Item": {"pk": {"S": "after"}, "sk": {"S": str(round_)}}})[0] == 200)
+                assert get(sql, "Orders", {"pk": {"S": "after"}, "sk": {"S": str(round_)}})
+                # The next round counts from nothing.
+                sql.execute("SELECT ddb.delete('Orders', ddb.project(i, 'pk, sk')) FROM ddb.items('Orders') AS i")
+                assert items(sql, "Orders") == []
+    finally:
+        proxy.stop()
+
+
+def test_kill_of_a_backend_under_load(fragile, tmp_path):
+    """The server restarts all sessions; the proxy comes back."""
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    try:
+        load = Load(proxy)
+        until(lambda: load.written() >= 200 or load.odd)
+        with fragile.connect("fragile") as sql:
+            victim = sql.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'extenddb' LIMIT 1").fetchone()[0]
+        subprocess.run(["kill", "-9", str(victim)], check=True)
+        load.join()
+
+        def connected():
+            try:
+                return fragile.connect("fragile")
+            except psycopg.OperationalError:
+                return None
+
+        with until(connected) as sql:
+            load.check(sql)
+            until(lambda: Client(proxy).call("PutItem", {
+                "TableName": "Orders", "Item": {"pk": {"S": "after"}, "sk": {"S": "kill"}}})[0] == 200)
+    finally:
+        proxy.stop()
+
+
+def test_terminated_sessions_are_replaced(fragile, tmp_path):
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    try:
+        client = Client(proxy)
+        with fragile.connect("fragile") as sql:
+            for round_ in range(10):
+                client.ok("PutItem", {"TableName": "Orders", "Item": {"pk": {"S": "t"}, "sk": {"S": str(round_)}}})
+                sql.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'extenddb'")
+                until(lambda: sql.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'extenddb'").fetchone() == (0,))
+                # Reading twice harms nobody, so a read is answered although its session was gone.
+                client.ok("GetItem", {"TableName": "Orders", "Key": {"pk": {"S": "t"}, "sk": {"S": str(round_)}}})
+    finally:
+        proxy.stop()
+
+
+def test_kill_of_the_proxy_leaves_no_open_transaction(fragile, tmp_path):
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    load = Load(proxy)
+    try:
+        until(lambda: load.written() >= 200 or load.odd)
+    finally:
+        proxy.process.kill()
+        proxy.process.wait(30)
+        proxy.log.close()
+    load.join()
+    with fragile.connect("fragile") as sql:
+        until(lambda: sql.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'extenddb'").fetchone() == (0,))
+        assert key_locks(sql) == 0
+        load.check(sql)
+
+
+def test_a_proxy_killed_while_its_request_waits_leaves_nothing(fragile, tmp_path):
+    """The server notices only when it would answer: the wait ends at the lock timeout or with the lock."""
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    with fragile.connect("fragile") as holder, fragile.connect("fragile") as sql:
+        holder.execute("BEGIN")
+        put(holder, "Orders", {"pk": {"S": "held"}, "sk": {"S": "a"}})
+        late = Background(lambda: Client(proxy).call("PutItem", {
+            "TableName": "Orders", "Item": {"pk": {"S": "held"}, "sk": {"S": "a"}, "by": {"S": "proxy"}}}))
+        until(lambda: waiting(sql) == 1)
+        proxy.process.kill()
+        proxy.process.wait(30)
+        proxy.log.close()
+        with pytest.raises((OSError, http.client.HTTPException)):
+            late.result()
+        holder.execute("COMMIT")
+        until(lambda: sql.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'extenddb'").fetchone() == (0,))
+        assert key_locks(sql) == 0
+        assert index_faults(sql, "Orders") == []
+
+
+def test_sigterm_finishes_requests_in_flight(fragile, tmp_path):
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    try:
+        with fragile.connect("fragile") as holder, fragile.connect("fragile") as sql:
+            holder.execute("BEGIN")
+            for number in range(3):
+                put(holder, "Orders", {"pk": {"S": "drain"}, "sk": {"S": str(number)}})
+            late = [Background(lambda number=number: Client(proxy).call("PutItem", {
+                "TableName": "Orders", "Item": {"pk": {"S": "drain"}, "sk": {"S": str(number)}, "by": {"S": "proxy"}}}))
+                for number in range(3)]
+            until(lambda: waiting(sql) == 3)
+            proxy.process.send_signal(signal.SIGTERM)
+
+            def refused():
+                try:
+                    Client(proxy).connection.connect()
+                    return False
+                except ConnectionRefusedError:
+                    return True
+
+            until(refused)
+            assert proxy.process.poll() is None and not any(one.done() for one in late)
+            holder.execute("COMMIT")
+            assert [one.result() for one in late] == [(200, {})] * 3
+            assert proxy.process.wait(30) == 0
+            for number in range(3):
+                assert get(sql, "Orders", {"pk": {"S": "drain"}, "sk": {"S": str(number)}})["by"] == {"S": "proxy"}
+            assert sql.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'extenddb'").fetchone() == (0,)
+    finally:
+        proxy.stop()
+
+
+def test_sigterm_under_load_loses_nothing(fragile, tmp_path):
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    load = Load(proxy)
+    try:
+        until(lambda: load.written() >= 200 or load.odd)
+        proxy.process.send_signal(signal.SIGTERM)
+        assert proxy.process.wait(30) == 0
+        load.join()
+        with fragile.connect("fragile") as sql:
+            load.check(sql)
+    finally:
+        proxy.stop()
+
+
+def test_a_crash_in_the_middle_of_a_transaction_undoes_it(fragile):
+    with fragile.connect("fragile") as sql:
+        put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "g"}})
+        sql.execute("BEGIN")
+        put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "lost"}})
+        create_table(sql, "Lost", ORDERS)
+        put(sql, "Lost", {"pk": {"S": "a"}, "sk": {"S": "b"}})
+        sql.execute("SELECT ddb.delete_table('{\"TableName\":\"Orders\"}')")
+        fragile.kill()
+    fragile.start()
+    with fragile.connect("fragile") as sql:
+        assert sql.execute("SELECT ddb.list_tables('{}')").fetchone()[0] == {"TableNames": ["Orders"]}
+        assert get(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}})["g"] == {"S": "g"}
+        assert index_faults(sql, "Orders") == []
+        create_table(sql, "Lost", ORDERS)
