@@ -3,6 +3,7 @@
 import json
 import random
 import threading
+import time
 
 import psycopg
 import pytest
@@ -119,8 +120,11 @@ def test_indexes_follow_from_the_items_after_a_random_workload(cluster, database
         if number < 12:
             client = Client(open_proxy)
             for _ in range(150):
-                status, answer = client.call(*random_request(noise))
-                assert status == 200 or exception(answer) == "ConditionalCheckFailedException", answer
+                operation, body = random_request(noise)
+                began = time.monotonic()
+                status, answer = client.call(operation, body)
+                assert status == 200 or exception(answer) == "ConditionalCheckFailedException", (
+                    operation, body, answer, time.monotonic() - began)
             return
         # Sessions with several calls a transaction, a third of which are rolled back whole or to a savepoint.
         with cluster.connect(database) as connection:
