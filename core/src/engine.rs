@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{
     error::{Error, Fault},
     store::{Access, Store, StoreError},
-    table::{Table, TableFault, TableName},
+    table::{Table, TableFault, TableName, TableStatus},
     write::Unit,
 };
 
@@ -32,17 +32,78 @@ pub async fn write<S: Store, T: Send + 'static>(
     Err(Fault::Internal("the table's description kept changing".into()).into())
 }
 
+/// Plans writes of several tables, each its own unit, and runs them together: those that went through share one
+/// commit. `plan` checks them all, so a fault refuses the request before anything is written. `None` answers what was
+/// not written though it may be: the lock was not had in time, or the description kept changing. The tables are those
+/// that the last plan was made on.
+pub async fn write_each<S: Store, T: Send + 'static>(
+    store: &S,
+    names: &[TableName],
+    plan: impl Fn(&[Arc<Table>]) -> Result<Vec<Unit<T>>, Error> + Send + Sync,
+) -> Result<(Vec<Arc<Table>>, Vec<Option<T>>), Error> {
+    let mut answers: Vec<Option<T>> = Vec::new();
+    let mut described = Vec::new();
+    let mut failure = None;
+    for _ in 0..PLANS {
+        let found = tables(store, names, Access::Write).await;
+        let units = match found.and_then(|tables| Ok((plan(&tables)?, tables))) {
+            Ok((units, tables)) => {
+                described = tables;
+                units
+            }
+            Err(fault) => {
+                failure = Some(fault);
+                break;
+            }
+        };
+        answers.resize_with(units.len(), || None);
+        let waiting = units
+            .into_iter()
+            .enumerate()
+            .filter(|(place, _)| answers[*place].is_none());
+        let (places, units): (Vec<usize>, Vec<Unit<T>>) = waiting.unzip();
+        let mut is_stale = false;
+        for (place, answer) in places.into_iter().zip(store.transact(units).await) {
+            match answer {
+                Ok(answer) => answers[place] = Some(answer),
+                Err(StoreError::Stale) => is_stale = true,
+                Err(StoreError::Busy) => {}
+                Err(other) => failure = Some(store_error(other)),
+            }
+        }
+        if !is_stale {
+            break;
+        }
+    }
+    match failure {
+        // What was written stays written, and is answered so.
+        Some(fault) if answers.iter().all(Option::is_none) => Err(fault),
+        _ => Ok((described, answers)),
+    }
+}
+
 /// The description of a table that an item operation names.
 pub async fn table<S: Store>(store: &S, name: &TableName, access: Access) -> Result<Arc<Table>, Error> {
-    let tables = store
-        .tables(std::slice::from_ref(name), access)
-        .await
-        .map_err(store_error)?;
+    let tables = tables(store, std::slice::from_ref(name), access).await?;
     tables
         .into_iter()
         .next()
-        .flatten()
         .ok_or_else(|| TableFault::NotFound.into())
+}
+
+/// The descriptions of several, in the order of their names. One that is missing, being created or being deleted
+/// is missing for them all.
+pub async fn tables<S: Store>(
+    store: &S,
+    names: &[TableName],
+    access: Access,
+) -> Result<Vec<Arc<Table>>, Error> {
+    let tables = store.tables(names, access).await.map_err(store_error)?;
+    let served = |table: &Arc<Table>| matches!(table.status, TableStatus::Active | TableStatus::Updating);
+    tables
+        .into_iter()
+        .map(|table| table.filter(served).ok_or_else(|| TableFault::NotFound.into()))
+        .collect()
 }
 
 pub fn store_error(error: StoreError) -> Error {

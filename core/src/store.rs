@@ -48,7 +48,7 @@ pub trait Store {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
 
-    /// Figures of a table, measured or remembered for at most six hours.
+    /// Figures of a table, measured (a large one by a sample) or remembered for at most six hours.
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send;
 }
 

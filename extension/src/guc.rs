@@ -2,11 +2,23 @@
 
 use std::{ffi::CString, time::Duration};
 
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
+use extenddb_core::wire::Layer;
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum, pg_sys};
 
 static REGION: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"us-east-1"));
 static LOCK_TIMEOUT_MS: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 static LOCK_ESCALATION: GucSetting<i32> = GucSetting::<i32>::new(1_000);
+static VALIDATION_LAYER: GucSetting<ValidationLayer> =
+    GucSetting::<ValidationLayer>::new(ValidationLayer::New);
+
+/// Which of DynamoDB's two request layers is spoken.                                        behaviour/wire §layers
+#[derive(Clone, Copy, PostgresGucEnum)]
+enum ValidationLayer {
+    #[name = c"new"]
+    New,
+    #[name = c"old"]
+    Old,
+}
 
 pub fn register() {
     // Part of every ARN, so not for a session to choose.
@@ -39,6 +51,14 @@ pub fn register() {
         GucContext::Suset,
         GucFlags::default(),
     );
+    GucRegistry::define_enum_guc(
+        c"extenddb.validation_layer",
+        c"Which of DynamoDB's two request layers words the faults of requests.",
+        c"DynamoDB moved from the old to the new one in 2026, region by region.",
+        &VALIDATION_LAYER,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
     // SAFETY: called once, from _PG_init.
     unsafe { pg_sys::MarkGUCPrefixReserved(c"extenddb".as_ptr()) };
 }
@@ -58,4 +78,11 @@ pub fn lock_timeout() -> Duration {
 /// Key locks that a transaction holds before it locks whole tables.
 pub fn lock_escalation() -> usize {
     LOCK_ESCALATION.get().max(1) as usize
+}
+
+pub fn validation_layer() -> Layer {
+    match VALIDATION_LAYER.get() {
+        ValidationLayer::New => Layer::New,
+        ValidationLayer::Old => Layer::Old,
+    }
 }

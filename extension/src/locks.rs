@@ -97,9 +97,10 @@ fn hash(parts: &[&[u8]]) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// How long one call may wait for locks, all its waits together.
+/// How long one call may still wait for locks, all its waits together.
+#[derive(Clone, Debug)]
 pub struct Patience {
-    until: Instant,
+    left: Cell<Duration>,
 }
 
 /// A lock was not had in time, or waiting for it would have been a deadlock.
@@ -109,18 +110,16 @@ pub struct NotHad;
 impl Patience {
     pub fn of_a_call() -> Patience {
         Patience {
-            until: Instant::now() + lock_timeout(),
+            left: Cell::new(lock_timeout()),
         }
     }
 
-    pub fn left(&self) -> Option<Duration> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then_some(left)
+    fn left(&self) -> Option<Duration> {
+        Some(self.left.get()).filter(|left| !left.is_zero())
     }
 
-    /// From now on locks are only tried.
-    fn end(&mut self) {
-        self.until = Instant::now();
+    fn spend(&self, since: Instant) {
+        self.left.set(self.left.get().saturating_sub(since.elapsed()));
     }
 }
 
@@ -132,7 +131,11 @@ thread_local! {
 /// Takes the locks of these keys in their order; answers for each whether it was had. After the first that was not,
 /// the rest are only tried. Past [`lock_escalation`] locks in a transaction the whole table is locked instead: lock
 /// memory is finite and shared by the cluster. `storage` finds a table's OID.
-pub fn lock_keys(keys: &[&ItemKey], storage: impl Fn(TableId) -> Option<pg_sys::Oid>) -> Vec<bool> {
+pub fn lock_keys(
+    keys: &[&ItemKey],
+    patience: &Patience,
+    storage: impl Fn(TableId) -> Option<pg_sys::Oid>,
+) -> Vec<bool> {
     let mut order: Vec<(Tag, usize)> = keys
         .iter()
         .enumerate()
@@ -140,17 +143,20 @@ pub fn lock_keys(keys: &[&ItemKey], storage: impl Fn(TableId) -> Option<pg_sys::
         .collect();
     order.sort_unstable();
     let mut had = vec![false; keys.len()];
-    let mut patience = Patience::of_a_call();
+    let mut all_had = true;
     let mut previous: Option<(Tag, bool)> = None;
     for (tag, place) in order {
         had[place] = match previous {
             Some((same, answer)) if same == tag => answer,
-            _ => lock_key(tag, keys[place].table, &storage, &mut patience),
+            _ => lock_key(
+                tag,
+                keys[place].table,
+                &storage,
+                Some(patience).filter(|_| all_had),
+            ),
         };
         previous = Some((tag, had[place]));
-        if !had[place] {
-            patience.end();
-        }
+        all_had &= had[place];
     }
     had
 }
@@ -159,7 +165,7 @@ fn lock_key(
     tag: Tag,
     table: TableId,
     storage: &impl Fn(TableId) -> Option<pg_sys::Oid>,
-    patience: &mut Patience,
+    patience: Option<&Patience>,
 ) -> bool {
     let transaction = transaction();
     let (of, taken) = TAKEN.get();
@@ -171,7 +177,9 @@ fn lock_key(
         return whole_table_held(oid) || lock_whole_table(oid, patience).is_ok();
     }
     let had = match acquire(tag, false) {
-        pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL => wait(patience, || lock(tag)).is_ok(),
+        pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL => {
+            patience.is_some_and(|patience| wait(patience, || lock(tag)).is_ok())
+        }
         pg_sys::LockAcquireResult::LOCKACQUIRE_OK => true,
         _already_held => return true,
     };
@@ -183,8 +191,11 @@ fn lock_key(
 
 /// Everybody else's writes of this table end here. `deadlock_timeout` is raised above the wait: two transactions
 /// with key locks that escalate on one table do wait for each other, and the first to look would be the victim.
-fn lock_whole_table(oid: pg_sys::Oid, patience: &Patience) -> Result<(), NotHad> {
-    wait(patience, || {
+fn lock_whole_table(oid: pg_sys::Oid, patience: Option<&Patience>) -> Result<(), NotHad> {
+    if try_lock_relation(oid, pg_sys::ShareRowExclusiveLock) {
+        return Ok(());
+    }
+    wait(patience.ok_or(NotHad)?, || {
         set_for_subtransaction("deadlock_timeout", lock_timeout() + Duration::from_secs(1));
         lock_relation(oid, pg_sys::ShareRowExclusiveLock);
     })
@@ -246,11 +257,15 @@ fn acquire(tag: Tag, waiting: bool) -> pg_sys::LockAcquireResult::Type {
 /// Takes a lock on a table to the end of the transaction, as long as patience lasts, and lets in the invalidations
 /// that came before it. The OID need not be of a table any more.
 pub fn lock_relation_patiently(oid: pg_sys::Oid, mode: u32, patience: &Patience) -> Result<(), NotHad> {
-    // SAFETY: as `lock_relation`.
-    if unsafe { pg_sys::ConditionalLockRelationOid(oid, mode as i32) } {
+    if try_lock_relation(oid, mode) {
         return Ok(());
     }
     wait(patience, || lock_relation(oid, mode))
+}
+
+fn try_lock_relation(oid: pg_sys::Oid, mode: u32) -> bool {
+    // SAFETY: only takes the lock; nothing is opened.
+    unsafe { pg_sys::ConditionalLockRelationOid(oid, mode as i32) }
 }
 
 /// A lock that other transactions queue behind while it waits (a change of a table): short waits with pauses between.
@@ -258,14 +273,16 @@ pub fn wait_in_turns(patience: &Patience, take: impl Fn()) -> Result<(), NotHad>
     const TURN: Duration = Duration::from_millis(200);
     const PAUSE: Duration = Duration::from_millis(50);
     loop {
+        let started = Instant::now();
         let left = patience.left().ok_or(NotHad)?;
         let turn = Patience {
-            until: Instant::now() + left.min(TURN),
+            left: Cell::new(left.min(TURN)),
         };
         if wait(&turn, &take).is_ok() {
             return Ok(());
         }
         std::thread::sleep(PAUSE);
+        patience.spend(started);
         pgrx::check_for_interrupts!();
     }
 }
@@ -285,11 +302,13 @@ pub fn wait(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
         PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
         PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED,
     ];
-    subtransaction(&not_had, || {
+    let started = Instant::now();
+    let outcome = subtransaction(&not_had, || {
         set_for_subtransaction("lock_timeout", left);
         take();
-    })
-    .map_err(|_| NotHad)
+    });
+    patience.spend(started);
+    outcome.map_err(|_| NotHad)
 }
 
 /// Undone at the subtransaction's end. With the right of a superuser, which the owner of the tables is not.

@@ -79,9 +79,9 @@ pub fn query(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], limit: u64,
     select(plan, sql, args, limit, each);
 }
 
-/// The same for a statement that reads a whole table.
-pub fn scan(plan: Plan, sql: impl FnOnce() -> String, each: impl FnMut(Row)) {
-    select(plan, sql, &[], 0, each);
+/// The same for a statement that reads a whole table, or blocks of it.
+pub fn scan(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], each: impl FnMut(Row)) {
+    select(plan, sql, args, 0, each);
 }
 
 fn select(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], limit: u64, mut each: impl FnMut(Row)) {

@@ -405,3 +405,147 @@ fn region(text: &str) -> Result<String, String> {
         Err("a region has letters, digits and dashes".into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn addresses(listen: &str) -> Vec<SocketAddr> {
+        resolve(&listen.split(',').map(str::to_owned).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn a_key() -> Option<Key> {
+        Some(Key {
+            access_key_id: "a".into(),
+            secret: "s".into(),
+            session: None,
+        })
+    }
+
+    fn chosen(asked: Option<Auth>, key: Option<Key>, listen: &str) -> Result<&'static str, Refusal> {
+        authentication(asked, key, &addresses(listen), "us-east-1").map(|chosen| chosen.name())
+    }
+
+    #[test]
+    fn signatures_are_verified_unless_only_this_machine_can_ask() {
+        let (inside, outside) = ("127.0.0.1:1,[::1]:1", "127.0.0.1:1,0.0.0.0:1");
+        assert_eq!(chosen(None, None, inside).unwrap(), "format");
+        assert_eq!(chosen(None, a_key(), inside).unwrap(), "strict");
+        assert_eq!(chosen(None, a_key(), outside).unwrap(), "strict");
+        assert!(matches!(chosen(None, None, outside), Err(Refusal::NoKey)));
+        assert!(matches!(
+            chosen(Some(Auth::Strict), None, inside),
+            Err(Refusal::NoKey)
+        ));
+        assert_eq!(chosen(Some(Auth::Format), None, outside).unwrap(), "format");
+        assert_eq!(chosen(Some(Auth::None), a_key(), inside).unwrap(), "none");
+        for open in [outside, "[::]:1", "192.0.2.1:1"] {
+            assert!(
+                matches!(
+                    chosen(Some(Auth::None), a_key(), open),
+                    Err(Refusal::OpenToAll(_))
+                ),
+                "{open}"
+            );
+        }
+        assert_eq!(
+            chosen(Some(Auth::None), None, "[::ffff:127.0.0.1]:1").unwrap(),
+            "none"
+        );
+    }
+
+    fn key_of(environment: &[(&str, &str)]) -> Result<Option<Key>, Refusal> {
+        key(|name| {
+            environment
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value.to_string())
+        })
+    }
+
+    #[test]
+    fn a_key_is_never_put_together_from_two() {
+        let aws = [
+            ("AWS_ACCESS_KEY_ID", "aws"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("AWS_SESSION_TOKEN", "t"),
+        ];
+        let found = key_of(&aws).unwrap().unwrap();
+        assert_eq!(
+            (
+                found.access_key_id.as_str(),
+                found.session.unwrap().token.as_str()
+            ),
+            ("aws", "t")
+        );
+
+        let ours = [
+            ("EXTENDDB_ACCESS_KEY_ID", "ours"),
+            ("EXTENDDB_SECRET_ACCESS_KEY", "s"),
+        ];
+        let found = key_of(&[&aws[..], &ours].concat()).unwrap().unwrap();
+        assert_eq!(
+            (found.access_key_id.as_str(), found.session.is_none()),
+            ("ours", true)
+        );
+
+        assert!(key_of(&[]).unwrap().is_none());
+        assert!(matches!(
+            key_of(&aws[..1]),
+            Err(Refusal::HalfKey {
+                missing: "AWS_SECRET_ACCESS_KEY",
+                ..
+            })
+        ));
+        let half = [&aws[..], &ours[1..]].concat();
+        assert!(matches!(
+            key_of(&half),
+            Err(Refusal::HalfKey {
+                missing: "EXTENDDB_ACCESS_KEY_ID",
+                ..
+            })
+        ));
+        let expiring = |time| key_of(&[&aws[..], &[("AWS_CREDENTIAL_EXPIRATION", time)]].concat());
+        let session = expiring("2026-01-01T00:00:00Z")
+            .unwrap()
+            .unwrap()
+            .session
+            .unwrap();
+        assert_eq!(
+            session.expires,
+            Some(time::macros::utc_datetime!(2026-01-01 00:00:00))
+        );
+        assert!(matches!(expiring("soon"), Err(Refusal::Expiration(_))));
+    }
+
+    #[test]
+    fn settings_are_checked_when_they_are_read() {
+        let read = |arguments: &[&str]| Line::try_parse_from([&["x"], arguments].concat());
+        let options = read(&["--request-timeout", "500ms", "--drain-timeout", "2min"])
+            .unwrap()
+            .options;
+        assert_eq!(options.request_timeout, Duration::from_millis(500));
+        assert_eq!(options.drain_timeout, Duration::from_secs(120));
+        for wrong in [
+            ["--request-timeout", "30"],
+            ["--request-timeout", "0s"],
+            ["--request-timeout", "s"],
+            ["--account", "12345678901"],
+            ["--account", "12345678901x"],
+            ["--region", "us east"],
+            ["--pool", "0"],
+            ["--auth", "some"],
+            ["--synchronous-commit", "yes"],
+        ] {
+            assert!(read(&wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -3,7 +3,10 @@
 
 use crate::{
     item::{AttributeValue, encode_scalar},
-    operation::KeyFault,
+    operation::{
+        KeyFault,
+        keys::{HASH_MAX_BYTES, RANGE_MAX_BYTES, encoded_size, is_empty},
+    },
     store::{Bound, SortBounds},
     table::KeyAttribute,
 };
@@ -101,6 +104,8 @@ impl KeyCondition {
                 });
             }
         }
+        self.check_sizes(hash, HASH_MAX_BYTES, KeyFault::HashSize)?;
+        self.check_sizes(range, RANGE_MAX_BYTES, KeyFault::RangeSize)?;
         let values = hash
             .iter()
             .filter_map(|key| self.on(key)?.values().next().cloned());
@@ -115,6 +120,18 @@ impl KeyCondition {
             .iter()
             .find(|(name, _)| *name == key.name)
             .map(|(_, condition)| condition)
+    }
+
+    /// A value that no key can have is refused as in a key (not measured).
+    fn check_sizes(&self, keys: &[KeyAttribute], max_bytes: usize, fault: KeyFault) -> Result<(), KeyFault> {
+        let mut values = keys
+            .iter()
+            .filter_map(|key| self.on(key))
+            .flat_map(SortCondition::values);
+        if values.any(|value| encoded_size(value) > max_bytes) {
+            return Err(fault);
+        }
+        Ok(())
     }
 
     /// Keys of several attributes: every HASH attribute needs `=`, and so does every RANGE attribute before
@@ -242,14 +259,6 @@ fn compared(comparator: Comparator, value: AttributeValue) -> Option<SortConditi
         Comparator::Greater => SortCondition::Greater(value),
         Comparator::GreaterOrEqual => SortCondition::GreaterOrEqual(value),
     })
-}
-
-fn is_empty(value: &AttributeValue) -> bool {
-    match value {
-        AttributeValue::S(text) => text.is_empty(),
-        AttributeValue::B(bytes) => bytes.is_empty(),
-        _ => false,
-    }
 }
 
 fn encode(value: &AttributeValue) -> Vec<u8> {

@@ -2,6 +2,8 @@
 
 use crate::{error::Family, item::ValueType};
 
+use super::Operation;
+
 /// How parameters go together.                                          behaviour/operations §parameters
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterFault {
@@ -29,6 +31,8 @@ pub enum ParameterFault {
     SelectSpecific,
     SelectProjectedWithoutIndex,
     ConsistentReadOnGlobalIndex,
+    /// An index that is not built yet.
+    IndexBackfilling(String),
     /// ALL_ATTRIBUTES on an index that does not hold them.
     SelectAllOnIndex(String),
     NotProjected {
@@ -41,7 +45,8 @@ pub enum ParameterFault {
     SegmentBeyondTotal {
         old_layer: Option<(i64, i64)>,
     },
-    BatchRequired,
+    /// An empty RequestItems, as the old layer says it.
+    BatchRequired(Operation),
     DuplicateKeys,
     /// A WriteRequest with neither or both of its members.
     WriteRequest,
@@ -101,6 +106,9 @@ impl ParameterFault {
             Self::ConsistentReadOnGlobalIndex => {
                 "Consistent reads are not supported on global secondary indexes".into()
             }
+            Self::IndexBackfilling(index) => {
+                format!("Cannot read from backfilling global secondary index: {index}")
+            }
             Self::SelectAllOnIndex(index) => format!(
                 "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global \
                  secondary index {index} because its projection type is not ALL"
@@ -128,7 +136,9 @@ impl ParameterFault {
                     None => text,
                 }
             }
-            Self::BatchRequired => "The requestItems parameter is required for BatchWriteItem".into(),
+            Self::BatchRequired(operation) => {
+                format!("The requestItems parameter is required for {}", operation.name())
+            }
             Self::DuplicateKeys => "Provided list of item keys contains duplicates".into(),
             Self::WriteRequest => "Supplied AttributeValue has more than one datatypes set, must contain exactly one \
                                    of the supported datatypes"

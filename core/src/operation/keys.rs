@@ -76,8 +76,8 @@ fn key_value<'a>(
     }
 }
 
-/// The index keys of a whole item. All indexes are checked for types before any is for emptiness; sizes come last. Of
-/// several at fault the alphabetically first index is named.
+/// The index keys of a whole item, those too whose index it lacks other keys of. All indexes are checked for types before
+/// any is for emptiness; sizes come last. Of several at fault the alphabetically first index is named.
 pub fn check_index_keys(table: &Table, item: &Attributes) -> Result<(), KeyFault> {
     if table.indexes.is_empty() {
         return Ok(());

@@ -8,7 +8,8 @@ use crate::{
         AttributeValue, IndexKey, Item, ItemKey, ScalarType, encode_hash, encode_scalar, hash_bucket,
         stored_hash,
     },
-    table::{Index, Projected, Table},
+    operation::keys::{HASH_MAX_BYTES, encoded_size},
+    table::{Index, KeyAttribute, Projected, Table},
 };
 
 use super::{
@@ -16,7 +17,8 @@ use super::{
     capacity::{WRITE_UNIT_BYTES, units},
 };
 
-/// The RANGE values of an index entry stand whole in its key, and a B-tree entry has no room for more of them.
+/// The RANGE values of an index entry stand whole in its key, and a B-tree entry has no room for more of them. Numbers
+/// (22 bytes at most) do not count, as they do not for the other limits on keys.
 pub const INDEX_RANGES_MAX_BYTES: usize = 1024;
 
 /// A change, and what it is charged with.
@@ -119,24 +121,26 @@ fn index_rows(
 /// The entry that an item has in an index: none unless it holds every key attribute of the index with its type. (An item may
 /// hold a value that the index refuses: the index came later.)
 pub fn entry(table: &Table, index: &Index, key: &ItemKey, item: &Item) -> Option<(IndexKey, Item)> {
-    let hash = index
-        .hash
-        .iter()
-        .map(|attribute| key_value(item, &attribute.name, attribute.kind))
-        .collect::<Option<Vec<_>>>()?;
-    let ranges = index
-        .range
-        .iter()
-        .map(|attribute| {
-            let value = key_value(item, &attribute.name, attribute.kind)?;
-            let mut encoded = Vec::new();
-            encode_scalar(&value, &mut encoded);
-            Some(encoded)
-        })
-        .collect::<Option<Vec<_>>>()?;
-    if ranges.iter().map(Vec::len).sum::<usize>() > INDEX_RANGES_MAX_BYTES {
+    let values = |keys: &[KeyAttribute]| -> Option<Vec<AttributeValue>> {
+        keys.iter()
+            .map(|attribute| key_value(item, &attribute.name, attribute.kind))
+            .collect()
+    };
+    let (hash, ranges) = (values(&index.hash)?, values(&index.range)?);
+    // What a write would be refused for: the item came before the index.
+    if hash.iter().any(|value| encoded_size(value) > HASH_MAX_BYTES)
+        || ranges.iter().map(encoded_size).sum::<usize>() > INDEX_RANGES_MAX_BYTES
+    {
         return None;
     }
+    let ranges = ranges
+        .iter()
+        .map(|value| {
+            let mut encoded = Vec::new();
+            encode_scalar(value, &mut encoded);
+            encoded
+        })
+        .collect();
     let hash = encode_hash(&hash);
     let key = IndexKey {
         bucket: hash_bucket(&hash),

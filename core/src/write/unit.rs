@@ -17,8 +17,11 @@ pub struct Unit<T> {
     /// The descriptions it was planned on; the store answers `Stale` when one has changed.
     pub tables: Vec<(TableId, Version)>,
     pub keys: Keys,
-    pub decide: Box<dyn Fn(&Images) -> Decision<T> + Send>,
+    pub decide: Decide<T>,
 }
+
+/// From the images of a unit's keys to its changes and its answer.
+pub type Decide<T> = Box<dyn Fn(&Images) -> Decision<T> + Send>;
 
 /// The keys to lock, and what is wanted of each. No key twice.
 #[derive(Clone, Debug, Default)]

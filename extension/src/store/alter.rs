@@ -26,16 +26,16 @@ impl From<NotHad> for StoreError {
 
 pub fn alter<T>(
     name: &TableName,
+    patience: &Patience,
     decide: Box<dyn Fn(Proposal) -> Alteration<T> + Send>,
 ) -> Result<T, StoreError> {
     // SAFETY: raises 25006 in a read-only transaction and on a standby.
     unsafe { pg_sys::PreventCommandIfReadOnly(c"a change of a table".as_ptr()) };
-    let patience = Patience::of_a_call();
-    locks::lock_patiently(Tag::of_name(name), &patience)?;
+    locks::lock_patiently(Tag::of_name(name), patience)?;
     let existing = match catalog::find(name) {
         None => None,
         Some((id, oid)) => {
-            locks::wait_in_turns(&patience, || {
+            locks::wait_in_turns(patience, || {
                 locks::lock_relation(oid, pg_sys::ShareRowExclusiveLock)
             })?;
             catalog::describe(id)
@@ -49,8 +49,8 @@ pub fn alter<T>(
     match (change, existing.as_deref()) {
         (None, _) => {}
         (Some(TableChange::Create(table)), None) => create(&table),
-        (Some(TableChange::Replace(table)), Some(existing)) => replace(existing, &table, &patience)?,
-        (Some(TableChange::Drop(id)), Some(existing)) if id == existing.id => drop(existing, &patience)?,
+        (Some(TableChange::Replace(table)), Some(existing)) => replace(existing, &table, patience)?,
+        (Some(TableChange::Drop(id)), Some(existing)) if id == existing.id => drop(existing, patience)?,
         (Some(_), _) => {
             let text = format!("a change of table {} that does not fit what is there", name.name);
             spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &text);

@@ -28,13 +28,18 @@ use crate::{
     spi::{self, Arg, Plan, Snapshot, Statement},
 };
 
-/// Stateless: what a backend keeps is kept by [`catalog`] and [`spi`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SpiStore {}
+/// The store for one call; what a backend keeps is kept by [`catalog`] and [`spi`].
+#[derive(Clone, Debug)]
+pub struct SpiStore {
+    /// For all waits of the call together.
+    patience: Patience,
+}
 
 impl SpiStore {
     pub fn new() -> Self {
-        SpiStore {}
+        SpiStore {
+            patience: Patience::of_a_call(),
+        }
     }
 }
 
@@ -44,7 +49,7 @@ impl Store for SpiStore {
         names: &[TableName],
         access: Access,
     ) -> impl Future<Output = Result<Vec<Option<Arc<Table>>>, StoreError>> + Send {
-        ready(tables(names, access))
+        ready(tables(names, access, &self.patience))
     }
 
     fn read(&self, keys: &[ItemKey]) -> impl Future<Output = Result<Vec<Option<Item>>, StoreError>> + Send {
@@ -62,7 +67,7 @@ impl Store for SpiStore {
         &self,
         units: Vec<Unit<T>>,
     ) -> impl Future<Output = Vec<Result<T, StoreError>>> + Send {
-        ready(transact::transact(units))
+        ready(transact::transact(units, &self.patience))
     }
 
     fn alter<T: Send + 'static>(
@@ -70,7 +75,7 @@ impl Store for SpiStore {
         name: &TableName,
         decide: Box<dyn Fn(Proposal) -> Alteration<T> + Send>,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        ready(alter::alter(name, decide))
+        ready(alter::alter(name, &self.patience, decide))
     }
 
     fn table_names(
@@ -123,7 +128,11 @@ fn walk_page(range: &Range) -> Result<Page, StoreError> {
 
 /// Locks the storage of the tables in the order of their ids, then looks at their descriptions. A name that was created
 /// again in the meantime is looked for again.
-fn tables(names: &[TableName], access: Access) -> Result<Vec<Option<Arc<Table>>>, StoreError> {
+fn tables(
+    names: &[TableName],
+    access: Access,
+    patience: &Patience,
+) -> Result<Vec<Option<Arc<Table>>>, StoreError> {
     const LOOKS: usize = 5;
     let mode = match access {
         Access::Read => pg_sys::AccessShareLock,
@@ -133,14 +142,13 @@ fn tables(names: &[TableName], access: Access) -> Result<Vec<Option<Arc<Table>>>
             pg_sys::RowExclusiveLock
         }
     };
-    let patience = Patience::of_a_call();
     for _ in 0..LOOKS {
         let found: Vec<Option<(TableId, pg_sys::Oid)>> = names.iter().map(catalog::find).collect();
         let mut storages: Vec<(TableId, pg_sys::Oid)> = found.iter().flatten().copied().collect();
         storages.sort_unstable_by_key(|(id, _)| *id);
         storages.dedup();
         for (_, oid) in storages {
-            locks::lock_relation_patiently(oid, mode, &patience)?;
+            locks::lock_relation_patiently(oid, mode, patience)?;
         }
         let described: Vec<Option<Arc<Table>>> = found
             .iter()

@@ -29,11 +29,11 @@ struct Held<'a> {
     image: Image,
 }
 
-pub fn transact<T>(units: Vec<Unit<T>>) -> Vec<Result<T, StoreError>> {
+pub fn transact<T>(units: Vec<Unit<T>>, patience: &Patience) -> Vec<Result<T, StoreError>> {
     // SAFETY: raises 25006 in a read-only transaction and on a standby.
     unsafe { pg_sys::PreventCommandIfReadOnly(c"a write of items".as_ptr()) };
-    let refusals = lock_tables(&units);
-    let mut held = lock_keys(&units, &refusals);
+    let refusals = lock_tables(&units, patience);
+    let mut held = lock_keys(&units, &refusals, patience);
     let place_of: HashMap<&ItemKey, usize> = held
         .iter()
         .enumerate()
@@ -60,7 +60,7 @@ pub fn transact<T>(units: Vec<Unit<T>>) -> Vec<Result<T, StoreError>> {
 }
 
 /// Locks the storage of all tables, then compares their descriptions; answers which units cannot go on.
-fn lock_tables<T>(units: &[Unit<T>]) -> Vec<Option<StoreError>> {
+fn lock_tables<T>(units: &[Unit<T>], patience: &Patience) -> Vec<Option<StoreError>> {
     let mut tables: Vec<TableId> = units
         .iter()
         .flat_map(|unit| {
@@ -70,10 +70,9 @@ fn lock_tables<T>(units: &[Unit<T>]) -> Vec<Option<StoreError>> {
         .collect();
     tables.sort_unstable();
     tables.dedup();
-    let patience = Patience::of_a_call();
     let state_of: HashMap<TableId, Result<Version, StoreError>> = tables
         .into_iter()
-        .map(|table| (table, lock_table(table, &patience)))
+        .map(|table| (table, lock_table(table, patience)))
         .collect();
     let refusal = |unit: &Unit<T>| {
         let planned = unit
@@ -105,7 +104,11 @@ fn lock_table(table: TableId, patience: &Patience) -> Result<Version, StoreError
 }
 
 /// Locks the keys of all units, each once.
-fn lock_keys<'a, T>(units: &'a [Unit<T>], refusals: &[Option<StoreError>]) -> Vec<Held<'a>> {
+fn lock_keys<'a, T>(
+    units: &'a [Unit<T>],
+    refusals: &[Option<StoreError>],
+    patience: &Patience,
+) -> Vec<Held<'a>> {
     let mut keys: Vec<&ItemKey> = going_on(units, refusals)
         .flat_map(|keys| &keys.0)
         .map(|(key, _)| key)
@@ -114,7 +117,7 @@ fn lock_keys<'a, T>(units: &'a [Unit<T>], refusals: &[Option<StoreError>]) -> Ve
         keys.sort_unstable();
         keys.dedup();
     }
-    let locked = locks::lock_keys(&keys, catalog::storage);
+    let locked = locks::lock_keys(&keys, patience, catalog::storage);
     let held = keys.into_iter().zip(locked);
     held.map(|(key, locked)| Held {
         key,

@@ -69,9 +69,6 @@ impl<B: Backend> Front<B> {
         if head.headers.get_all(HOST).iter().nth(1).is_some() {
             return reply.closing().empty(StatusCode::BAD_REQUEST);
         }
-        if self.stopping.load(Ordering::Relaxed) {
-            reply = reply.closing();
-        }
 
         let received = match body::read(incoming, &head.headers, self.body_timeout).await {
             Ok(received) => received,
@@ -136,7 +133,8 @@ impl<B: Backend> Front<B> {
                 "answered"
             ),
         }
-        reply.json(status, body)
+        let stopping = self.stopping.load(Ordering::Relaxed);
+        if stopping { reply.closing() } else { reply }.json(status, body)
     }
 
     /// From the JSON check on. `text` is the body inflated, `None` where it is no text.

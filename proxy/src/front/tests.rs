@@ -645,7 +645,7 @@ async fn a_stop_lets_running_requests_end() {
         stop.send(()).unwrap();
     };
     let (heard, ()) = tokio::join!(request, stopping);
-    assert_eq!(heard.status, 200);
+    assert_eq!((heard.status, heard.header("connection")), (200, Some("close")));
     assert!(heard.closed);
     (&mut server.ended).await.unwrap();
     assert!(TcpStream::connect(server.address).is_err());

@@ -7,8 +7,15 @@ use super::{
     value::{View, take_marked, take_member, take_number, take_value},
 };
 
-/// Levels of a value that are followed; the service stores 32. Bounds the recursion here and of every reader.
-const MAX_LEVELS: usize = 64;
+/// Levels of a value; also bounds the recursion here and of every reader.                  behaviour/items §nesting
+const MAX_LEVELS: usize = 32;
+
+/// Of an attribute's name, at the top and in maps.
+const NAME_MAX_BYTES: usize = 65_535;
+
+fn is_name(name: &[u8]) -> bool {
+    (1..=NAME_MAX_BYTES).contains(&name.len())
+}
 
 /// One pass over the bytes, no allocation.
 pub fn check(bytes: &[u8]) -> Result<(), Corrupt> {
@@ -23,7 +30,7 @@ pub fn check(bytes: &[u8]) -> Result<(), Corrupt> {
         let name = layout.names.get(name_start..name_end).ok_or(Corrupt)?;
         let name = str::from_utf8(name).map_err(|_| Corrupt)?;
         name_start = name_end;
-        if last_name.is_some_and(|last| last >= name) {
+        if last_name.is_some_and(|last| last >= name) || !is_name(name.as_bytes()) {
             return Err(Corrupt);
         }
         last_name = Some(name);
@@ -84,7 +91,10 @@ pub fn check_value(value: View<'_>, level: usize) -> Result<usize, Corrupt> {
             let mut last_name: Option<&[u8]> = None;
             while !body.is_empty() {
                 let (name, member) = take_member(&mut body).ok_or(Corrupt)?;
-                if last_name.is_some_and(|last| last >= name) || str::from_utf8(name).is_err() {
+                if last_name.is_some_and(|last| last >= name)
+                    || !is_name(name)
+                    || str::from_utf8(name).is_err()
+                {
                     return Err(Corrupt);
                 }
                 last_name = Some(name);

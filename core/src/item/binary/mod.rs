@@ -53,7 +53,7 @@ impl Item {
     }
 
     /// Takes bytes from a store or a caller; refuses whatever is not the canonical form of some item, and values of
-    /// more than 64 levels. One pass, no allocation.
+    /// more than 32 levels. One pass, no allocation.
     pub fn from_bytes(bytes: Box<[u8]>) -> Result<Item, Corrupt> {
         check::check(&bytes)?;
         Ok(Item(bytes))

@@ -49,9 +49,9 @@ impl DeleteItem {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::DeleteItem, layer, context);
         let mut write = Self::members(&fields, &reading, context)?;
-        let values = Values::read(&fields, &reading)?;
         let legacy = ["Expected", "ConditionalOperator"];
-        check_mixing(&fields, &legacy, &["ConditionExpression"])?;
+        let mixing = check_mixing(&fields, &legacy, &["ConditionExpression"]);
+        let values = Values::read_unmixed(&fields, &reading, mixing)?;
         let uses = Uses::both(fields.has("ConditionExpression"));
         let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
         let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;

@@ -79,8 +79,8 @@ impl GetItem {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::GetItem, layer, context);
         let table = Self::members(&fields, &reading, context)?;
-        let values = Values::read(&fields, &reading)?;
-        check_mixing(&fields, &["AttributesToGet"], &["ProjectionExpression"])?;
+        let mixing = check_mixing(&fields, &["AttributesToGet"], &["ProjectionExpression"]);
+        let values = Values::read_unmixed(&fields, &reading, mixing)?;
         let text = fields.string("ProjectionExpression");
         let placeholders = read_placeholders(values.names, None, Uses::both(text.is_some()), "")?;
         let key = values

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use crate::{
     error::{Error, Fault},
     expression::{Condition, Kind, Placeholders},
-    item::{Attributes, Item},
-    table::{IndexScope, Table, TableName},
+    item::{AttributeValue, Attributes, Item},
+    table::{Table, TableName},
     wire::{
         self, Fields, Layer, Member, PlaceholderNames, Position, RawAttributes, ReadAttributes, Shape, Type,
-        check_unused, placeholders,
+        check_name, check_unused, placeholders,
     },
     write::{Arms, ReturnConsumedCapacity, ReturnValues},
 };
@@ -76,7 +76,22 @@ pub struct Values {
 }
 
 impl Values {
-    pub fn read(fields: &Fields<'_>, reading: &Reading) -> Result<Values, Error> {
+    /// Reads them; `mixing` looks at parameters that exclude each other, after the values on the new layer and before
+    /// them on the old one.
+    pub fn read_unmixed(
+        fields: &Fields<'_>,
+        reading: &Reading,
+        mixing: Result<(), ParameterFault>,
+    ) -> Result<Values, Error> {
+        if reading.layer == Layer::Old {
+            mixing.clone()?;
+        }
+        let values = Values::read(fields, reading)?;
+        mixing?;
+        Ok(values)
+    }
+
+    fn read(fields: &Fields<'_>, reading: &Reading) -> Result<Values, Error> {
         let mut values = Values {
             names: PlaceholderNames::read(fields)?,
             ..Values::default()
@@ -89,6 +104,10 @@ impl Values {
                     (&mut values.expression_values, Position::ExpressionAttributeValues)
                 }
                 "ExclusiveStartKey" => (&mut values.start_key, Position::ExclusiveStartKey),
+                "AttributesToGet" => {
+                    check_attributes_to_get(fields, reading)?;
+                    continue;
+                }
                 _ => continue,
             };
             if let Some(raw) = fields.attributes(member) {
@@ -99,14 +118,32 @@ impl Values {
     }
 }
 
+/// The names in AttributesToGet, one by one.
+pub fn check_attributes_to_get(fields: &Fields<'_>, reading: &Reading) -> Result<(), Error> {
+    let names = fields.strings("AttributesToGet").unwrap_or_default();
+    names
+        .into_iter()
+        .try_for_each(|name| check_name(name, Position::AttributesToGet, reading.operation, reading.layer))
+}
+
 /// Legacy parameters beside expressions. Those that stand alone come later, each at its own place.
 pub fn check_mixing(
     fields: &Fields<'_>,
     legacy: &[&'static str],
     expression: &[&'static str],
 ) -> Result<(), ParameterFault> {
+    check_mixing_of(&[fields], legacy, expression)
+}
+
+/// The same of a request whose parameters stand in several structures.
+pub fn check_mixing_of(
+    structures: &[&Fields<'_>],
+    legacy: &[&'static str],
+    expression: &[&'static str],
+) -> Result<(), ParameterFault> {
     let present = |names: &[&'static str]| -> Vec<&'static str> {
-        names.iter().copied().filter(|name| fields.has(name)).collect()
+        let has = |name: &&str| structures.iter().any(|fields| fields.has(name));
+        names.iter().copied().filter(has).collect()
     };
     let (legacy, expression) = (present(legacy), present(expression));
     if legacy.is_empty() || expression.is_empty() {
@@ -235,16 +272,23 @@ enum Returned<'a> {
 
 /// ItemCollectionMetrics: only tables with an LSI have item collections.
 fn write_collection_metrics(table: &Table, key: &Attributes, body: &mut wire::Object<'_>) {
-    if !table.indexes.iter().any(|index| index.scope == IndexScope::Local) {
-        return;
+    if let Some(hash) = item_collection(table, key) {
+        body.object("ItemCollectionMetrics", |metrics| {
+            write_collection(table, hash, metrics)
+        });
     }
-    let Some(hash) = key.get(&table.hash.name) else {
-        return;
-    };
-    body.object("ItemCollectionMetrics", |metrics| {
-        metrics.object("ItemCollectionKey", |key| key.value(&table.hash.name, hash));
-        metrics.array("SizeEstimateRangeGB", [0.0, 1.0], wire::write_double);
-    });
+}
+
+/// The HASH value of the item collection that an item belongs to, where there is one.
+pub fn item_collection<'a>(table: &Table, key: &'a Attributes) -> Option<&'a AttributeValue> {
+    table.local_indexes().next()?;
+    key.get(&table.hash.name)
+}
+
+/// One item collection. Its size is not counted (the write path keeps no counters): it is answered as under one GB.
+pub fn write_collection(table: &Table, hash: &AttributeValue, metrics: &mut wire::Object<'_>) {
+    metrics.object("ItemCollectionKey", |key| key.value(&table.hash.name, hash));
+    metrics.array("SizeEstimateRangeGB", [0.0, 1.0], wire::write_double);
 }
 
 /// An answer of a decision: the body, or the fault.

@@ -56,9 +56,9 @@ impl UpdateItem {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::UpdateItem, layer, context);
         let mut write = Self::members(&fields, reading, context)?;
-        let values = Values::read(&fields, &reading)?;
         let legacy = ["AttributeUpdates", "Expected", "ConditionalOperator"];
-        check_mixing(&fields, &legacy, &["UpdateExpression", "ConditionExpression"])?;
+        let mixing = check_mixing(&fields, &legacy, &["UpdateExpression", "ConditionExpression"]);
+        let values = Values::read_unmixed(&fields, &reading, mixing)?;
         let uses = Uses::both(fields.has("UpdateExpression") || fields.has("ConditionExpression"));
         let suffix = reading
             .own_layer

@@ -77,8 +77,7 @@ impl Query {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::Query, layer, context);
         let table = Self::members(&fields, &reading, context)?;
-        let values = Values::read(&fields, &reading)?;
-        Self::check_mixing(&fields)?;
+        let values = Values::read_unmixed(&fields, &reading, Self::check_mixing(&fields))?;
         let expressions = ["KeyConditionExpression", "FilterExpression"].map(|name| fields.string(name));
         let uses = Uses {
             names: expressions.iter().any(Option::is_some) || fields.has("ProjectionExpression"),

@@ -84,12 +84,12 @@ impl Scan {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::Scan, layer, context);
         let table = Self::members(&fields, &reading, context)?;
-        let values = Values::read(&fields, &reading)?;
-        check_mixing(
+        let mixing = check_mixing(
             &fields,
             &["AttributesToGet", "ScanFilter", "ConditionalOperator"],
             &["ProjectionExpression", "FilterExpression"],
-        )?;
+        );
+        let values = Values::read_unmixed(&fields, &reading, mixing)?;
         let filter = fields.string("FilterExpression");
         let uses = Uses {
             names: filter.is_some() || fields.has("ProjectionExpression"),
@@ -181,14 +181,14 @@ impl Scan {
         let (first, last) = self
             .segment
             .map_or((i32::MIN, i32::MAX), |segment| segment.buckets());
-        if let (Some(start), Some(Segment { number, total })) = (&start, self.segment) {
-            if !(first..=last).contains(&start.position.bucket) {
-                return Err(KeyFault::StartKeySegment {
-                    segment: number,
-                    total,
-                }
-                .into());
+        if let (Some(start), Some(Segment { number, total })) = (&start, self.segment)
+            && !(first..=last).contains(&start.position.bucket)
+        {
+            return Err(KeyFault::StartKeySegment {
+                segment: number,
+                total,
             }
+            .into());
         }
         select::check_key_paths(self.filter.as_ref(), self.projection.as_ref(), &source)?;
         select::check_projected(self.projection.as_ref(), &source)?;

@@ -1,8 +1,9 @@
 //! What a Query or Scan reads: a table, or one of its indexes.
 
 use crate::{
+    error::Error,
     operation::ParameterFault,
-    table::{Index, IndexScope, KeyAttribute, Projected, Table, TableFault},
+    table::{Index, IndexScope, KeyAttribute, Projected, Table, TableFault, TableStatus},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -12,15 +13,21 @@ pub struct Source<'t> {
 }
 
 impl<'t> Source<'t> {
-    pub fn find(table: &'t Table, index_name: Option<&str>) -> Result<Self, TableFault> {
-        let find = |name: &str| {
-            table
-                .index(name)
-                .ok_or_else(|| TableFault::NoSuchIndex(name.to_owned()))
+    /// An index that is being deleted is there no more; one that is being built cannot be read yet.
+    pub fn find(table: &'t Table, index_name: Option<&str>) -> Result<Self, Error> {
+        let Some(name) = index_name else {
+            return Ok(Source { table, index: None });
         };
+        let index = table
+            .index(name)
+            .filter(|index| index.status != TableStatus::Deleting)
+            .ok_or_else(|| TableFault::NoSuchIndex(name.to_owned()))?;
+        if index.status == TableStatus::Creating {
+            return Err(ParameterFault::IndexBackfilling(name.to_owned()).into());
+        }
         Ok(Source {
             table,
-            index: index_name.map(find).transpose()?,
+            index: Some(index),
         })
     }
 

@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.proxy import free_port
-
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def free_port():
+    """One that nothing listens on now. `./run` wants to be told, for it writes the port into the environment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def blocks():
@@ -27,10 +34,23 @@ def block(language, number=0):
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    """`./run` in this clone, built as the other tests are; answers the environment that .extenddb/env sets."""
+def fresh():
+    """This clone without what an earlier ./run left in it, which is put back afterwards."""
+    state, aside = ROOT / ".extenddb", ROOT / ".extenddb.aside"
+    assert not aside.exists(), f"{aside} is left from a test that was killed: put it back, or remove it"
+    if state.exists():
+        state.rename(aside)
+    yield
+    shutil.rmtree((state / "data").resolve(), ignore_errors=True)
+    shutil.rmtree(state, ignore_errors=True)
+    if aside.exists():
+        aside.rename(state)
+
+
+@pytest.fixture(scope="module")
+def running(fresh, tmp_path_factory):
+    """`./run`, built as the other tests are; answers what .extenddb/env sets."""
     log = tmp_path_factory.mktemp("run") / "log"
-    environment_file = ROOT / ".extenddb" / "env"
     command = [*block("sh").split(), "--debug", "--listen", f"127.0.0.1:{free_port()}"]
     with open(log, "wb") as out:
         # A session of its own, as a terminal gives one, so that Ctrl-C can be sent to all of it.
@@ -41,7 +61,7 @@ def running(tmp_path_factory):
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
         shell = subprocess.run(["bash", "-c", f"{block('sh', 1)}\nenv -0"], cwd=ROOT, capture_output=True, check=True)
         pairs = (line.split("=", 1) for line in shell.stdout.decode().split("\0") if "=" in line)
-        assert environment_file.stat().st_mode & 0o077 == 0, "the file holds a secret"
+        assert (ROOT / ".extenddb" / "env").stat().st_mode & 0o077 == 0, "the file holds a secret"
         yield dict(pairs)
     finally:
         if process.poll() is None:

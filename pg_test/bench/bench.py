@@ -1,0 +1,145 @@
+"""Compares extenddb with plain SQL on the same server, in pairs of runs that alternate, so that what else the machine
+does meets both alike. Run it by `pg_test/bench/run`, which builds first."""
+
+import argparse
+import os
+import platform
+import resource
+import statistics
+import threading
+import time
+from pathlib import Path
+
+import wire
+import workload
+from server import Server
+from workload import GET, GET_ITEM, PLAIN_GET, PLAIN_PUT, PLAIN_QUERY, PLAIN_UPDATE, PUT, PUT_ITEM, QUERY, UPDATE
+
+PARTS = ("sql", "proxy", "memory")
+
+# name, the measured, the measure, the budget of the ratio of their rates (measured / measure), connections
+SQL_PAIRS = [
+    ("PutItem / upsert", PUT, PLAIN_PUT, 0.7),
+    ("GetItem / SELECT", GET, PLAIN_GET, 0.7),
+    ("ddb.put / upsert", PUT_ITEM, PLAIN_PUT, None),
+    ("ddb.get / SELECT", GET_ITEM, PLAIN_GET, None),
+    ("conditional UpdateItem / PutItem", UPDATE, PUT, 1 / 1.5),
+    ("conditional UpdateItem / UPDATE", UPDATE, PLAIN_UPDATE, None),
+    ("Query of 100 items / SELECT", QUERY, PLAIN_QUERY, None),
+]
+READS = {GET, PLAIN_GET, GET_ITEM, QUERY, PLAIN_QUERY}
+# name, request, the measure, the budget with one connection, with 64
+PROXY_PAIRS = [
+    ("GetItem / SELECT", wire.get, PLAIN_GET, 0.6, None),
+    ("PutItem / upsert", wire.put, PLAIN_PUT, 0.6, 1.0),
+]
+
+
+class Table:
+    """Prints a line for each pair: medians, extremes, the median of the pairs' ratios, the budget."""
+
+    def __init__(self, title):
+        print(f"\n{title}\n")
+        print(f"{'measured / measure':36} {'connections':>11} {'measured/s':>24} {'measure/s':>24} {'ratio':>18} "
+              f"{'budget':>6} {'CPU':>10}")
+
+    def line(self, name, connections, pairs, budget, cpu=""):
+        measured, measure = [list(rates) for rates in zip(*pairs)]
+        ratios = [a / b for a, b in pairs]
+        verdict = "" if budget is None else f"{budget:.2f}{' ' if statistics.median(ratios) >= budget else '!'}"
+        print(f"{name:36} {connections:>11} {spread(measured):>24} {spread(measure):>24} {spread(ratios, 2):>18} "
+              f"{verdict:>6} {cpu:>10}", flush=True)
+
+
+def spread(values, digits=0):
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
+
+
+def sql(options, server):
+    for durable in (True, False):
+        table = Table(f"SQL, synchronous_commit = {'on' if durable else 'off'}")
+        for name, measured, measure, budget in SQL_PAIRS:
+            if options.only and options.only not in name:
+                continue
+            if durable and measured in READS and measure in READS:
+                continue  # a read commits nothing: once is enough
+            for connections in options.connections:
+                pairs, cpu = [], []
+                for turn in range(options.rounds):
+                    ours, cpu_ours = server.pgbench(measured, connections, options.seconds, durable)
+                    theirs, cpu_theirs = server.pgbench(measure, connections, options.seconds, durable)
+                    pairs.append((ours, theirs))
+                    cpu.append((cpu_ours, cpu_theirs))
+                cpu_us = [statistics.median(side) for side in zip(*cpu)]
+                table.line(name, connections, pairs, budget, f"{cpu_us[0]:.0f}/{cpu_us[1]:.0f} us")
+
+
+def proxy(options, server):
+    for auth, durable in (("none", True), ("none", False), ("strict", False)):
+        table = Table(f"Through the proxy, --auth {auth}, synchronous_commit = {'on' if durable else 'off'}")
+        process = wire.Proxy(options.target / "extenddb", server, auth, durable)
+        for name, make, measure, budget, budget_64 in PROXY_PAIRS:
+            if (options.only and options.only not in name) or (durable and measure in READS):
+                continue
+            load = wire.Load(make, process.port, server.place)
+            load.run(1, 1)
+            for connections, budget in ((1, budget), (64, budget_64)):
+                pairs = []
+                for turn in range(options.rounds):
+                    ours = load.run(connections, options.seconds)
+                    theirs, _ = server.pgbench(measure, connections, options.seconds, durable)
+                    pairs.append((ours, theirs))
+                table.line(name, connections, pairs, budget)
+        process.stop()
+
+
+def memory(options, server):
+    print("\nMemory of the proxy (resident)\n")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    process = wire.Proxy(options.target / "extenddb", server, "none", False)
+    print(f"{'started':40} {process.resident_mb():6.1f} MB")
+    idle = wire.idle_connections(process.port, 1000)
+    print(f"{'1,000 idle connections':40} {process.resident_mb():6.1f} MB")
+    load = wire.Load(wire.put, process.port, server.place)
+    busy = threading.Thread(target=load.run, args=(64, options.seconds))
+    busy.start()
+    most = 0.0
+    while busy.is_alive():
+        most = max(most, process.resident_mb())
+        time.sleep(0.05)
+    print(f"{'1,000 idle and 64 busy ones, at most':40} {most:6.1f} MB  budget 100{' ' if most < 100 else '!'}")
+    for connection in idle:
+        connection.close()
+    process.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="pg_test/bench/run", description="Measures extenddb against plain SQL on one server. A `!` behind a budget "
+        "says that it is missed.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, default=5, help="pairs of runs (default 5)")
+    parser.add_argument("--seconds", type=int, default=5, help="of one run (default 5)")
+    parser.add_argument("--connections", type=int, nargs="+", default=[1, 4], help="for SQL (default 1 4)")
+    parser.add_argument("--only", metavar="TEXT", help="the pairs whose name contains this")
+    parser.add_argument("--place", type=Path, help="a directory for the cluster (default: the system's for temporary files)")
+    parser.add_argument("--pg-config", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--target", type=Path, required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part is called {unknown.pop()}")
+
+    server = Server(options.pg_config, options.target, options.place)
+    try:
+        print(f"PostgreSQL {server.version()}, {os.cpu_count()} CPUs ({platform.machine()}), load {os.getloadavg()[0]:.1f}; "
+              f"{options.rounds} pairs of runs of {options.seconds} s; items of {len(workload.item('12345', '500'))} bytes "
+              "of JSON", flush=True)
+        workload.load(server.sql)
+        for part in options.parts or PARTS:
+            {"sql": sql, "proxy": proxy, "memory": memory}[part](options, server)
+    finally:
+        server.remove()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""A PostgreSQL of the bench's own: a copy of the installation, so that a release build is measured without replacing
+the extension that the system's servers load; and a cluster in it."""
+
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+SETTINGS = """
+listen_addresses = ''
+max_connections = 200
+shared_buffers = 256MB
+max_wal_size = 4GB
+checkpoint_timeout = 30min
+log_min_messages = warning
+"""
+
+
+class Server:
+    def __init__(self, pg_config, target, place=None):
+        self.place = Path(tempfile.mkdtemp(prefix="extenddb-bench-", dir=place))
+        self.place.chmod(0o755)
+        self.bin = self._copy_installation(pg_config)
+        subprocess.run([target / "xtask", "install", "--no-build", "--release", "--pg-config", self.bin / "pg_config"],
+                       check=True, stdout=subprocess.DEVNULL)
+        # The path of a socket is limited to 107 bytes.
+        self.socket = Path(tempfile.mkdtemp(prefix="extenddb-bench-", dir="/tmp"))
+        self.data = self.place / "data"
+        self.data.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam("postgres")
+            for directory in (self.data, self.socket):
+                os.chown(directory, owner.pw_uid, owner.pw_gid)
+        self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PGHOST": str(self.socket),
+                            "PGPORT": "5432", "PGUSER": "postgres", "PGDATABASE": "postgres"}
+        self._as_owner("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
+                       "--no-instructions")
+        settings = SETTINGS + f"unix_socket_directories = '{self.socket}'\n"
+        with open(self.data / "postgresql.conf", "a") as configuration:
+            configuration.write(settings)
+        self._as_owner("pg_ctl", "-D", self.data, "-l", self.data / "log", "-w", "start")
+        self.postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
+
+    def _copy_installation(self, pg_config):
+        """PostgreSQL finds its files relative to its programs when the tree that both lie in is moved as a whole."""
+        def asked(what):
+            return Path(subprocess.check_output([pg_config, f"--{what}"], text=True).strip())
+        copied = []
+        for what in ("bindir", "pkglibdir", "sharedir"):
+            directory = asked(what)
+            if not any(directory.is_relative_to(earlier) for earlier in copied):
+                shutil.copytree(directory, self.place / "postgresql" / directory.relative_to("/"), symlinks=False,
+                                dirs_exist_ok=True)
+                copied.append(directory)
+        return self.place / "postgresql" / asked("bindir").relative_to("/")
+
+    def _as_owner(self, program, *arguments):
+        command = [str(self.bin / program), *map(str, arguments)]
+        if os.geteuid() == 0:
+            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--reset-env", "--"] + command
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd="/")
+        if done.returncode != 0:
+            raise SystemExit(f"{program}: {done.stderr}")
+
+    def version(self):
+        return self.sql("SHOW server_version")
+
+    def sql(self, text):
+        done = subprocess.run([self.bin / "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text], env=self.environment,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{text[:200]}: {done.stderr}")
+        return done.stdout.strip()
+
+    def pgbench(self, script, connections, seconds, durable):
+        """(calls a second, microseconds of CPU that the server's backends spent on a call)"""
+        environment = self.environment | {"PGOPTIONS": f"-c synchronous_commit={'on' if durable else 'off'}"}
+        command = [self.bin / "pgbench", "-n", "-M", "prepared", "-T", seconds, "-c", connections,
+                   "-j", min(connections, 2), "-f", "-"]
+        before_s = self._cpu_s()
+        done = subprocess.run(list(map(str, command)), input=script, env=environment, capture_output=True, text=True)
+        if done.returncode != 0 or " failed" in done.stderr:
+            raise SystemExit(f"pgbench: {done.stdout}{done.stderr}")
+        rate = float(re.search(r"tps = ([\d.]+)", done.stdout).group(1))
+        calls = int(re.search(r"actually processed: (\d+)", done.stdout).group(1))
+        return rate, (self._cpu_s() - before_s) / calls * 1e6
+
+    def _cpu_s(self):
+        """CPU that the backends which have ended used."""
+        fields = Path(f"/proc/{self.postmaster}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+    def remove(self):
+        self._as_owner("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.rmtree(self.socket, ignore_errors=True)
