@@ -115,6 +115,8 @@ def random_request(noise):
 
 
 def test_indexes_follow_from_the_items_after_a_random_workload(cluster, database, open_proxy, sql):
+    early = []
+
     def worker(number):
         noise = random.Random(number)
         if number < 12:
@@ -123,8 +125,13 @@ def test_indexes_follow_from_the_items_after_a_random_workload(cluster, database
                 operation, body = random_request(noise)
                 began = time.monotonic()
                 status, answer = client.call(operation, body)
-                assert status == 200 or exception(answer) == "ConditionalCheckFailedException", (
-                    operation, body, answer, time.monotonic() - began)
+                took = time.monotonic() - began
+                if status == 200 or exception(answer) == "ConditionalCheckFailedException":
+                    continue
+                # A key that is held for so long is a conflict (extenddb.lock_timeout); one that is not, never.
+                assert exception(answer) == "TransactionConflictException", answer
+                if took < 4.9:
+                    early.append((operation, body, took))
             return
         # Sessions with several calls a transaction, a third of which are rolled back whole or to a savepoint.
         with cluster.connect(database) as connection:
@@ -147,6 +154,7 @@ def test_indexes_follow_from_the_items_after_a_random_workload(cluster, database
     assert index_faults(sql, "Orders") == []
     assert key_locks(sql) == 0
     assert sql.execute("SELECT count(*) FROM ddb.items('Orders')").fetchone()[0] > 0
+    assert early == []
 
 
 def test_batches_in_opposite_orders_do_not_deadlock(open_proxy, sql):
@@ -160,8 +168,6 @@ def test_batches_in_opposite_orders_do_not_deadlock(open_proxy, sql):
             assert answer.get("UnprocessedItems", {}) == {}
 
     at_once(16, worker)
-    sums = sql.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").fetchone()
-    assert sums[0] >= 0
     assert key_locks(sql) == 0
 
 

@@ -160,9 +160,7 @@ def test_kill_of_the_proxy_leaves_no_open_transaction(fragile, tmp_path):
     try:
         until(lambda: load.written() >= 200 or load.odd)
     finally:
-        proxy.process.kill()
-        proxy.process.wait(30)
-        proxy.log.close()
+        proxy.kill()
     load.join()
     with fragile.connect("fragile") as sql:
         until(lambda: sql.execute(
@@ -180,9 +178,7 @@ def test_a_proxy_killed_while_its_request_waits_leaves_nothing(fragile, tmp_path
         late = Background(lambda: Client(proxy).call("PutItem", {
             "TableName": "Orders", "Item": {"pk": {"S": "held"}, "sk": {"S": "a"}, "by": {"S": "proxy"}}}))
         until(lambda: waiting(sql) == 1)
-        proxy.process.kill()
-        proxy.process.wait(30)
-        proxy.log.close()
+        proxy.kill()
         with pytest.raises((OSError, http.client.HTTPException)):
             late.result()
         holder.execute("COMMIT")
@@ -239,14 +235,15 @@ def test_sigterm_under_load_loses_nothing(fragile, tmp_path):
 
 
 def test_a_crash_in_the_middle_of_a_transaction_undoes_it(fragile):
-    with fragile.connect("fragile") as sql:
-        put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "g"}})
-        sql.execute("BEGIN")
-        put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "lost"}})
-        create_table(sql, "Lost", ORDERS)
-        put(sql, "Lost", {"pk": {"S": "a"}, "sk": {"S": "b"}})
-        sql.execute("SELECT ddb.delete_table('{\"TableName\":\"Orders\"}')")
-        fragile.kill()
+    sql = fragile.connect("fragile")
+    put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "g"}})
+    sql.execute("BEGIN")
+    put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "lost"}})
+    create_table(sql, "Lost", ORDERS)
+    put(sql, "Lost", {"pk": {"S": "a"}, "sk": {"S": "b"}})
+    sql.execute("SELECT ddb.delete_table('{\"TableName\":\"Orders\"}')")
+    fragile.kill()
+    sql.close()
     fragile.start()
     with fragile.connect("fragile") as sql:
         assert sql.execute("SELECT ddb.list_tables('{}')").fetchone()[0] == {"TableNames": ["Orders"]}
