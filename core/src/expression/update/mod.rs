@@ -15,7 +15,7 @@ mod tests;
 use crate::{
     error::Error,
     item::{Attributes, Item},
-    operation::KeyFault,
+    table::KeyFault,
     table::Table,
 };
 
