@@ -250,3 +250,48 @@ def test_a_crash_in_the_middle_of_a_transaction_undoes_it(fragile):
         assert get(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}})["g"] == {"S": "g"}
         assert index_faults(sql, "Orders") == []
         create_table(sql, "Lost", ORDERS)
+
+
+def test_kill_while_tables_come_and_go(fragile, tmp_path):
+    """The catalog and the storage agree: no table without its indexes, no storage without its table."""
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    known, changes, threads = [{} for _ in range(4)], [0], []
+
+    def change(number):
+        client, turn = Client(proxy), 0
+        while True:
+            name = f"Come-and-go-{number}-{turn % 3}"
+            operation = "DeleteTable" if known[number].get(name) else "CreateTable"
+            try:
+                status, answer = client.call(operation, {"TableName": name, **(ORDERS if operation == "CreateTable" else {})})
+            except (OSError, http.client.HTTPException):
+                status = None
+            if status != 200:
+                known[number].pop(name, None)
+                return
+            known[number][name] = operation == "CreateTable"
+            turn += 1
+            changes[0] += 1
+
+    try:
+        for number in range(4):
+            threads.append(threading.Thread(target=change, args=(number,), daemon=True))
+            threads[-1].start()
+        until(lambda: changes[0] >= 40)
+        fragile.kill()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+        fragile.start()
+        with fragile.connect("fragile") as sql:
+            tables = dict(sql.execute("SELECT name, id FROM ddb.tables").fetchall())
+            for name, there in {name: there for part in known for name, there in part.items()}.items():
+                assert (name in tables) == there, name
+            storages = {name for (name,) in sql.execute(
+                "SELECT relname FROM pg_class WHERE relnamespace = 'ddb_data'::regnamespace AND relkind = 'r'")}
+            assert storages == {"t0", "t1"} | {
+                f"t{number}{suffix}" for number in tables.values() for suffix in ("", "_i1", "_i2", "_i3", "_i4")}
+            for name in tables:
+                assert index_faults(sql, name) == []
+    finally:
+        proxy.stop()
