@@ -359,8 +359,8 @@ def test_a_scan_meets_what_is_there_all_along_once(open_proxy, sql):
         while not stop.is_set():
             client.ok("UpdateItem", {
                 "TableName": "Orders", "Key": {"pk": {"S": f"steady-{noise.randrange(200)}"}, "sk": {"S": "a"}},
-                "UpdateExpression": "ADD n :one SET pad = :pad",
-                "ExpressionAttributeValues": {":one": {"N": "1"}, ":pad": {"S": "x" * noise.randrange(2_000)}}})
+                "UpdateExpression": "ADD n :one SET filler = :filler",
+                "ExpressionAttributeValues": {":one": {"N": "1"}, ":filler": {"S": "x" * noise.randrange(2_000)}}})
             passing = {"pk": {"S": f"passing-{noise.randrange(50)}"}, "sk": {"S": "a"}}
             client.ok("PutItem", {"TableName": "Orders", "Item": passing})
             client.ok("DeleteItem", {"TableName": "Orders", "Key": passing})
