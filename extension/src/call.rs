@@ -8,7 +8,9 @@ use std::ffi::c_void;
 use extenddb_core::item::Item;
 use pgrx::pg_sys;
 
-use crate::raise::{DATA_CORRUPTED, INVALID_PARAMETER_VALUE, NULL_VALUE_NOT_ALLOWED, Raise, Report};
+use crate::raise::{
+    DATA_CORRUPTED, INVALID_PARAMETER_VALUE, NULL_VALUE_NOT_ALLOWED, PROGRAM_LIMIT_EXCEEDED, Raise, Report,
+};
 
 /// What a body answers; `None` is SQL's NULL.
 pub type Returned = Result<Option<pg_sys::Datum>, Raise>;
@@ -191,8 +193,23 @@ fn missing(name: &str) -> Raise {
     Raise::new(NULL_VALUE_NOT_ALLOWED, format!("{name} must not be null"))
 }
 
+/// Refuses what is too long to be read into Rust's memory, whoever sends it. Where there is no memory left, PostgreSQL
+/// raises an ERROR but Rust aborts, which ends every session of the server; and the tree of a text takes many times
+/// its bytes. The longest text of an item that DynamoDB stores has 27 MB (400 kB of numbers such as 1E125, written out).
+pub fn check_length(input: &[u8]) -> Result<(), Raise> {
+    const INPUT_MAX_BYTES: usize = 64 * 1024 * 1024;
+    if input.len() <= INPUT_MAX_BYTES {
+        return Ok(());
+    }
+    Err(Raise::new(
+        PROGRAM_LIMIT_EXCEEDED,
+        "items and requests must not be longer than 64 MB",
+    ))
+}
+
 /// An item out of bytes that anybody may have written.
 pub fn item_of(bytes: &[u8]) -> Result<Item, Raise> {
+    check_length(bytes)?;
     Item::from_bytes(bytes.into()).map_err(|_| {
         Raise::new(DATA_CORRUPTED, "the bytes are no ddb.item")
             .hint("Cast from bytea only what was cast to bytea from a ddb.item.")

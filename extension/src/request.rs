@@ -11,7 +11,7 @@ use extenddb_core::{
 use pgrx::pg_sys;
 
 use crate::{
-    call::{Call, Returned, sql_functions, varlena},
+    call::{Call, Returned, check_length, sql_functions, varlena},
     guc,
     raise::{INTERNAL_ERROR, INVALID_PARAMETER_VALUE, Raise},
     security::{Right, as_owner},
@@ -74,6 +74,7 @@ fn unknown_operation() -> Answer {
 
 /// Checks the caller's right and serves the request as the owner.
 pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
+    check_length(body.as_bytes())?;
     Right::of(operation).require(format_args!("DynamoDB operation {}", operation.name()))?;
     let context = Context {
         account,
@@ -132,6 +133,7 @@ impl RequestContext {
         if text == "{}" {
             return Ok(RequestContext { account });
         }
+        check_length(text.as_bytes())?;
         let Ok(Json::Object(members)) = json::parse(text) else {
             return Err(Raise::new(
                 INVALID_PARAMETER_VALUE,

@@ -52,7 +52,9 @@ pub fn parse(text: &str) -> Result<Json<'_>, Malformed> {
                     Json::Object(Vec::new())
                 } else {
                     let name = reader.name()?;
-                    open.push(Open::Object(Vec::new(), name));
+                    // Most objects are values with their type, one member each: room for four, which the first push would
+                    // make, is most of what a tree takes.
+                    open.push(Open::Object(Vec::with_capacity(1), name));
                     check_levels(open.len())?;
                     continue 'value;
                 }

@@ -11,7 +11,7 @@ use extenddb_core::{
 };
 
 use crate::{
-    call::{Call, Returned, item_datum, item_of, sql_functions},
+    call::{Call, Returned, check_length, item_datum, item_of, sql_functions},
     item_type::UNPREFIXED,
     raise::Raise,
 };
@@ -88,6 +88,7 @@ impl<'a> Source<'a> {
             item_of(values)?.write_json(&mut request);
         }
         request.push('}');
+        check_length(request.as_bytes())?;
         let (fields, _) = wire::decode(&request, &PLACEHOLDERS, Layer::New).map_err(fault)?;
         let names = PlaceholderNames::read(&fields).map_err(fault)?;
         let values = fields

@@ -5,7 +5,7 @@ use extenddb_core::{item::AttributeValue, wire::json};
 use pgrx::pg_sys;
 
 use crate::{
-    call::{Call, Returned, item_datum, sql_functions, varlena},
+    call::{Call, Returned, check_length, item_datum, sql_functions, varlena},
     raise::{Raise, UNTRANSLATABLE_CHARACTER},
 };
 
@@ -22,7 +22,9 @@ fn to_json(call: &Call) -> Returned {
 }
 
 fn from_json(call: &Call) -> Returned {
-    Ok(Some(item_datum(&super::parse(call.required_text(0, "json")?)?)))
+    let text = call.required_text(0, "json")?;
+    check_length(text.as_bytes())?;
+    Ok(Some(item_datum(&super::parse(text)?)))
 }
 
 fn to_jsonb(call: &Call) -> Returned {

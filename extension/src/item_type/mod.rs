@@ -15,7 +15,7 @@ use extenddb_core::{
 use pgrx::pg_sys;
 
 use crate::{
-    call::{Call, Returned, item_datum, sql_functions, varlena_bytes},
+    call::{Call, Returned, check_length, item_datum, sql_functions, varlena_bytes},
     raise::{
         DATA_CORRUPTED, INTERNAL_ERROR, INVALID_BINARY_REPRESENTATION, INVALID_TEXT_REPRESENTATION, Raise,
     },
@@ -45,12 +45,13 @@ fn item_in(call: &Call) -> Returned {
     let text = text
         .to_str()
         .map_err(|_| not_an_item("The text is not valid UTF-8."))?;
+    check_length(text.as_bytes())?;
     // Alone first, so that nothing in it can end the object around it.
-    json::parse(text).map_err(|_| not_an_item("The text is not JSON."))?;
+    json::check(text).map_err(|_| not_an_item("The text is not JSON."))?;
     Ok(Some(item_datum(&parse(text)?)))
 }
 
-/// An item from its DynamoDB JSON, which must be known to be JSON.
+/// An item from its DynamoDB JSON, which must be known to be JSON, and not too long.
 fn parse(text: &str) -> Result<Item, Raise> {
     static ITEM: Shape = Shape {
         name: "Item",
@@ -109,6 +110,7 @@ fn item_recv(call: &Call) -> Returned {
             length as usize,
         )
     };
+    check_length(bytes)?;
     match Item::from_bytes(bytes.into()) {
         Ok(item) => Ok(Some(item_datum(&item))),
         Err(_) => Err(Raise::new(
