@@ -4,6 +4,7 @@ mod batch;
 mod fault;
 mod item;
 pub mod keys;
+mod legacy;
 mod query;
 mod table;
 
