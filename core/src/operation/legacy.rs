@@ -101,7 +101,10 @@ impl LegacyValues {
 
     /// How the filter's conditions are joined, before they are looked at.
     pub fn join(&self, operator: Option<&str>) -> Result<Join, Error> {
-        Ok(Join::parse(operator, self.filter.as_ref().map_or(0, Entries::len))?)
+        Ok(Join::parse(
+            operator,
+            self.filter.as_ref().map_or(0, Entries::len),
+        )?)
     }
 
     pub fn filter(&mut self, join: Join) -> Result<Option<Condition>, Error> {

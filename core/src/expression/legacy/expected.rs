@@ -52,9 +52,7 @@ pub fn expectations(written: Vec<Expectation>) -> Result<Vec<Comparison>, Legacy
             Some(operator) => comparisons.push(Comparison {
                 attribute: entry.attribute,
                 operator,
-                values: entry
-                    .list
-                    .unwrap_or_else(|| entry.value.into_iter().collect()),
+                values: entry.list.unwrap_or_else(|| entry.value.into_iter().collect()),
             }),
             None => plain.push(entry),
         }

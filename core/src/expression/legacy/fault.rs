@@ -47,7 +47,9 @@ pub enum LegacyFault {
 impl LegacyFault {
     pub fn family(&self) -> Family {
         match self {
-            Self::KeyConditionCount | Self::OnlyDelete | Self::DeleteType(_) | Self::AddType(_) => Family::Bare,
+            Self::KeyConditionCount | Self::OnlyDelete | Self::DeleteType(_) | Self::AddType(_) => {
+                Family::Bare
+            }
             _ => Family::Request,
         }
     }

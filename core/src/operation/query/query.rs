@@ -116,7 +116,11 @@ impl Query {
             Some(condition) => KeyCondition::from_condition(condition)?,
             None => legacy::key_condition(key_conditions.unwrap_or_default())?,
         };
-        let filter_name = if query_filter.is_some() { "QueryFilter" } else { "Filter Expression" };
+        let filter_name = if query_filter.is_some() {
+            "QueryFilter"
+        } else {
+            "Filter Expression"
+        };
         Ok(Query {
             table,
             sent_name: fields.string("TableName").unwrap_or_default().to_owned(),
