@@ -4,7 +4,8 @@
 use crate::{
     expression::{ExpressionFault, LegacyFault, UpdateFault},
     item::Item,
-    operation::{KeyFault, ParameterFault},
+    request::ParameterFault,
+    table::KeyFault,
     table::TableFault,
     wire::{MemberFault, PlaceholderFault, ShapeFault, ValueFault},
 };

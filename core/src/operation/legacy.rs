@@ -66,16 +66,16 @@ struct Entries<T> {
 impl LegacyValues {
     /// Reads a member, if it is one of them.
     pub fn read(&mut self, member: &str, fields: &Fields<'_>, reading: &Reading) -> Result<(), Error> {
-        let Some(map) = fields.structure_map(member) else {
-            return Ok(());
-        };
+        let map = || fields.structure_map(member).unwrap_or_default();
         match member {
-            "Expected" => self.expected = Some(read_entries(map, Position::Expected, reading)?),
+            "Expected" => self.expected = Some(read_entries(map(), Position::Expected, reading)?),
             "AttributeUpdates" => {
-                self.attribute_updates = Some(read_entries(map, Position::AttributeUpdates, reading)?);
+                self.attribute_updates = Some(read_entries(map(), Position::AttributeUpdates, reading)?);
             }
-            "QueryFilter" | "ScanFilter" => self.filter = Some(read_entries(map, Position::Filter, reading)?),
-            "KeyConditions" => self.key_conditions = Some(read_entries(map, Position::Filter, reading)?),
+            "QueryFilter" | "ScanFilter" => {
+                self.filter = Some(read_entries(map(), Position::Filter, reading)?)
+            }
+            "KeyConditions" => self.key_conditions = Some(read_entries(map(), Position::Filter, reading)?),
             _ => {}
         }
         Ok(())

@@ -3,9 +3,11 @@
 mod describe;
 mod fault;
 mod hash_order;
+mod key_fault;
 
 pub use describe::Description;
 pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
+pub use key_fault::KeyFault;
 
 use serde::{Deserialize, Serialize};
 

@@ -50,23 +50,23 @@ fn values() -> Vec<AttributeValue> {
 fn operators_mean_what_the_expressions_mean() {
     let items: Vec<Item> = values()
         .into_iter()
-        .map(|value| Item::encode(&Attributes::from([("at".into(), value)])))
+        .map(|value| Item::encode(&Attributes::from([("a1".into(), value)])))
         .chain([Item::encode(&Attributes::from([("other".into(), n(1))]))])
         .collect();
     let rows = [
-        ("EQ", "at = :v"),
-        ("NE", "at <> :v"),
-        ("LE", "at <= :v"),
-        ("LT", "at < :v"),
-        ("GE", "at >= :v"),
-        ("GT", "at > :v"),
-        ("BETWEEN", "at BETWEEN :v AND :v"),
-        ("BEGINS_WITH", "begins_with(at, :v)"),
-        ("CONTAINS", "contains(at, :v)"),
-        ("NOT_CONTAINS", "NOT contains(at, :v)"),
-        ("IN", "at IN (:v)"),
-        ("NOT_NULL", "attribute_exists(at)"),
-        ("NULL", "attribute_not_exists(at)"),
+        ("EQ", "a1 = :v"),
+        ("NE", "a1 <> :v"),
+        ("LE", "a1 <= :v"),
+        ("LT", "a1 < :v"),
+        ("GE", "a1 >= :v"),
+        ("GT", "a1 > :v"),
+        ("BETWEEN", "a1 BETWEEN :v AND :v"),
+        ("BEGINS_WITH", "begins_with(a1, :v)"),
+        ("CONTAINS", "contains(a1, :v)"),
+        ("NOT_CONTAINS", "NOT contains(a1, :v)"),
+        ("IN", "a1 IN (:v)"),
+        ("NOT_NULL", "attribute_exists(a1)"),
+        ("NULL", "attribute_not_exists(a1)"),
     ];
     let mut compared = 0;
     for (operator, text) in rows {
@@ -76,7 +76,7 @@ fn operators_mean_what_the_expressions_mean() {
                 "NULL" | "NOT_NULL" => vec![],
                 _ => vec![operand.clone()],
             };
-            let Ok(comparisons) = check_comparisons(vec![compare("at", operator, &operands)]) else {
+            let Ok(comparisons) = check_comparisons(vec![compare("a1", operator, &operands)]) else {
                 continue;
             };
             let legacy = condition(comparisons, Join::And).expect("there is one");

@@ -15,8 +15,7 @@ mod tests;
 use crate::{
     error::Error,
     item::{AttributeValue, Attributes, Item},
-    operation::KeyFault,
-    table::Table,
+    table::{KeyFault, Table},
 };
 
 use super::{
