@@ -354,7 +354,8 @@ fn try_wait(patience: &Patience, take: impl FnOnce()) -> Result<(), Refusal> {
 /// Undone at the subtransaction's end. With the right of a superuser, which the owner of the tables is not.
 fn set_for_subtransaction(setting: &str, value: Duration) {
     let name = CString::new(setting).expect("a setting's name");
-    let value = CString::new(value.as_millis().max(1).to_string()).expect("digits");
+    let value_ms = value.as_millis().clamp(1, i32::MAX as u128);
+    let value = CString::new(value_ms.to_string()).expect("digits");
     // SAFETY: both strings outlive the call.
     unsafe {
         pg_sys::set_config_option(

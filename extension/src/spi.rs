@@ -14,7 +14,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use crate::call::varlena;
 
 /// Which statement: plans are kept by it. `index` is `None` for a table's own storage; `shape` numbers the SQL text
-/// within the module that names it.
+/// within the module that names it. Ids of tables begin anew with an extension that is created again, and the session
+/// goes on: an index of the same number may then have other columns, so the shape tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     pub table: i32,
