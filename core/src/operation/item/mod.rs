@@ -13,8 +13,8 @@ use crate::{
     item::{AttributeValue, Attributes, Item},
     table::{Table, TableName},
     wire::{
-        self, Fields, Layer, PlaceholderNames, Position, RawAttributes, ReadAttributes, check_name,
-        check_unused, placeholders,
+        self, Fields, Layer, MemberFault, Members, PlaceholderNames, Position, RawAttributes, ReadAttributes,
+        check_name, check_unused, placeholders, table_name,
     },
     write::{Arms, ReturnConsumedCapacity, ReturnValues},
 };
@@ -190,6 +190,62 @@ impl Write {
             item_on_failure: fields.string("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD"),
             condition: None,
         }
+    }
+
+    /// The members of PutItem and DeleteItem, whose faults are listed together. `subject` is the one that holds the
+    /// key; `more` tells what else is listed.
+    fn read_members(
+        fields: &Fields<'_>,
+        reading: &Reading,
+        context: &Context,
+        subject: &str,
+        more: impl FnOnce(&mut Members),
+    ) -> Result<Write, Error> {
+        let name = table_name(
+            fields.string("TableName"),
+            reading.operation,
+            reading.layer,
+            context,
+        );
+        if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
+            return Err(fault.into());
+        }
+        let mut members = Members::new(reading.layer);
+        members.table_name(&name);
+        members.required(&subject.to_ascii_lowercase(), fields.has(subject));
+        members.return_consumed_capacity(fields.string("ReturnConsumedCapacity"));
+        members.return_values(fields.string("ReturnValues"));
+        members.return_item_collection_metrics(fields.string("ReturnItemCollectionMetrics"));
+        members
+            .return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
+        more(&mut members);
+        members.finish()?;
+        Ok(Write::new(fields, name.map_err(MemberFault::from)?))
+    }
+
+    /// The values of PutItem and DeleteItem, and their condition in either form, in the order in which they are checked.
+    /// Answers the Item or Key, and the placeholders whose use is checked later.
+    fn read_condition_and_values(
+        &mut self,
+        fields: &Fields<'_>,
+        reading: &Reading,
+    ) -> Result<(Attributes, Placeholders), Error> {
+        let mixing = check_mixing(
+            fields,
+            &["Expected", "ConditionalOperator"],
+            &["ConditionExpression"],
+        );
+        let mut values = Values::read_unmixed(fields, reading, mixing)?;
+        let uses = Uses::both(fields.has("ConditionExpression"));
+        let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
+        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
+        let subject = values
+            .subject
+            .ok_or_else(|| Fault::Internal("no Item or Key".into()))?;
+        let attributes = subject.settle()?;
+        self.read_expected(fields, &mut values.legacy)?;
+        self.read_condition(fields, &placeholders)?;
+        Ok((attributes, placeholders))
     }
 
     /// ConditionalOperator and Expected.
