@@ -285,6 +285,13 @@ unsafe fn kept(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg]) -> pg_sys
         })
     });
     if let Some(known) = known {
+        // Another statement under this key would be run with arguments that are not its own, and read past them.
+        if unsafe { pg_sys::SPI_getargcount(known) } as usize != args.len() {
+            raise(
+                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+                &format!("two statements share the plan {plan:?}"),
+            );
+        }
         return known;
     }
     let text = CString::new(sql()).expect("no NUL in a statement of ours");

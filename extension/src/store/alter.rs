@@ -16,7 +16,7 @@ use crate::{
     spi::{self, Arg, Snapshot},
 };
 
-use super::storage;
+use super::{storage, write};
 
 impl From<NotHad> for StoreError {
     fn from(_: NotHad) -> Self {
@@ -157,6 +157,10 @@ fn document(table: &Table) -> String {
 
 fn one_row(touched: u64, table: TableId) {
     if touched != 1 {
+        // The catalog's row is newer than the caller's snapshot.
+        if write::one_snapshot() {
+            write::serialization_failure();
+        }
         let text = format!(
             "a change of table {} touched {touched} rows of the catalog",
             table.0

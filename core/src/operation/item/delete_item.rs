@@ -7,14 +7,13 @@ use crate::{
     item::Attributes,
     store::Store,
     table::Table,
-    wire::{Fields, Member, Members, Shape, Type, decode, table_name},
+    wire::{Member, Shape, Type, decode},
     write::{Arms, Decision, Images, Keys, Need, ReturnValues, Unit, derive},
 };
 
 use super::{
-    super::{Context, Operation, ParameterFault, keys},
-    Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders, read_placeholders,
-    refuse_legacy,
+    super::{Context, Operation, ParameterFault, keys, legacy},
+    Answered, Reading, Returned, Write, finish_placeholders,
 };
 
 pub static SHAPE: Shape = Shape {
@@ -22,7 +21,7 @@ pub static SHAPE: Shape = Shape {
     members: &[
         Member::new("TableName", Type::String),
         Member::new("Key", Type::Map(&Type::AttributeValue)),
-        Member::new("Expected", super::EXPECTED),
+        Member::new("Expected", legacy::EXPECTED),
         Member::new("ConditionalOperator", Type::String),
         Member::new("ReturnValues", Type::String),
         Member::new("ReturnConsumedCapacity", Type::String),
@@ -48,51 +47,18 @@ impl DeleteItem {
     fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::DeleteItem, layer, context);
-        let mut write = Self::members(&fields, &reading, context)?;
-        let legacy = ["Expected", "ConditionalOperator"];
-        let mixing = check_mixing(&fields, &legacy, &["ConditionExpression"]);
-        let values = Values::read_unmixed(&fields, &reading, mixing)?;
-        let uses = Uses::both(fields.has("ConditionExpression"));
-        let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
-        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
-        let key = values
-            .subject
-            .ok_or_else(|| Fault::Internal("no Key".into()))?
-            .settle()?;
-        refuse_legacy(&fields, &legacy)?;
-        write.read_condition(&fields, &placeholders)?;
+        let mut write = Write::read_members(&fields, &reading, context, "Key", |members| {
+            // Listed with the members, unlike PutItem's.
+            let return_values = ReturnValues::parse(fields.string("ReturnValues"));
+            let refused =
+                return_values.is_some_and(|v| !matches!(v, ReturnValues::None | ReturnValues::AllOld));
+            if refused && fields.has("Key") {
+                members.text(ParameterFault::ReturnValues.text());
+            }
+        })?;
+        let (key, placeholders) = write.read_condition_and_values(&fields, &reading)?;
         finish_placeholders(&placeholders)?;
         Ok(DeleteItem { write, key })
-    }
-
-    fn members(fields: &Fields<'_>, reading: &Reading, context: &Context) -> Result<Write, Error> {
-        let name = table_name(
-            fields.string("TableName"),
-            reading.operation,
-            reading.layer,
-            context,
-        );
-        if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
-            return Err(fault.into());
-        }
-        let return_values = fields.string("ReturnValues");
-        let mut members = Members::new(reading.layer);
-        members.table_name(&name);
-        members.required("key", fields.has("Key"));
-        members.return_consumed_capacity(fields.string("ReturnConsumedCapacity"));
-        members.return_values(return_values);
-        members.return_item_collection_metrics(fields.string("ReturnItemCollectionMetrics"));
-        members
-            .return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
-        // Listed with the members, unlike PutItem's.
-        let parsed = ReturnValues::parse(return_values);
-        if fields.has("Key")
-            && parsed.is_some_and(|v| !matches!(v, ReturnValues::None | ReturnValues::AllOld))
-        {
-            members.text(ParameterFault::ReturnValues.text());
-        }
-        members.finish()?;
-        Ok(Write::new(fields, name.map_err(crate::wire::MemberFault::from)?))
     }
 
     fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {

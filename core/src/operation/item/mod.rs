@@ -13,35 +13,13 @@ use crate::{
     item::{AttributeValue, Attributes, Item},
     table::{Table, TableName},
     wire::{
-        self, Fields, Layer, Member, PlaceholderNames, Position, RawAttributes, ReadAttributes, Shape, Type,
-        check_name, check_unused, placeholders,
+        self, Fields, Layer, MemberFault, Members, PlaceholderNames, Position, RawAttributes, ReadAttributes,
+        check_name, check_unused, placeholders, table_name,
     },
     write::{Arms, ReturnConsumedCapacity, ReturnValues},
 };
 
-use super::{Context, Operation, ParameterFault};
-
-/// The shapes of the legacy parameters, whose JSON types are judged like all others.
-pub const EXPECTED: Type = Type::Map(&Type::Structure(&EXPECTED_VALUE));
-pub const ATTRIBUTE_UPDATES: Type = Type::Map(&Type::Structure(&ATTRIBUTE_VALUE_UPDATE));
-
-static EXPECTED_VALUE: Shape = Shape {
-    name: "ExpectedAttributeValue",
-    members: &[
-        Member::new("Value", Type::AttributeValue),
-        Member::new("Exists", Type::Boolean),
-        Member::new("ComparisonOperator", Type::String),
-        Member::new("AttributeValueList", Type::List(&Type::AttributeValue)),
-    ],
-};
-
-static ATTRIBUTE_VALUE_UPDATE: Shape = Shape {
-    name: "AttributeValueUpdate",
-    members: &[
-        Member::new("Value", Type::AttributeValue),
-        Member::new("Action", Type::String),
-    ],
-};
+use super::{Context, Operation, ParameterFault, legacy::LegacyValues};
 
 /// How a request is read: the layer it is read on (the old one where it was coerced) and the operation's own.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +51,7 @@ pub struct Values {
     pub subject: Option<ReadAttributes>,
     pub expression_values: Option<ReadAttributes>,
     pub start_key: Option<ReadAttributes>,
+    pub legacy: LegacyValues,
 }
 
 impl Values {
@@ -108,7 +87,10 @@ impl Values {
                     check_attributes_to_get(fields, reading)?;
                     continue;
                 }
-                _ => continue,
+                _ => {
+                    values.legacy.read(member, fields, reading)?;
+                    continue;
+                }
             };
             if let Some(raw) = fields.attributes(member) {
                 *place = Some(reading.read(&raw, position)?);
@@ -150,14 +132,6 @@ pub fn check_mixing_of(
         return Ok(());
     }
     Err(ParameterFault::Mixed { legacy, expression })
-}
-
-/// Parameters from before there were expressions: refused, never accepted and dropped.
-pub fn refuse_legacy(fields: &Fields<'_>, legacy: &[&'static str]) -> Result<(), Fault> {
-    match legacy.iter().find(|name| fields.has(name)) {
-        Some(name) => Err(Fault::NotServed(name)),
-        None => Ok(()),
-    }
 }
 
 /// Whether a request has expressions that the two maps can be used in.
@@ -216,6 +190,68 @@ impl Write {
             item_on_failure: fields.string("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD"),
             condition: None,
         }
+    }
+
+    /// The members of PutItem and DeleteItem, whose faults are listed together. `subject` is the one that holds the
+    /// key; `more` tells what else is listed.
+    fn read_members(
+        fields: &Fields<'_>,
+        reading: &Reading,
+        context: &Context,
+        subject: &str,
+        more: impl FnOnce(&mut Members),
+    ) -> Result<Write, Error> {
+        let name = table_name(
+            fields.string("TableName"),
+            reading.operation,
+            reading.layer,
+            context,
+        );
+        if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
+            return Err(fault.into());
+        }
+        let mut members = Members::new(reading.layer);
+        members.table_name(&name);
+        members.required(&subject.to_ascii_lowercase(), fields.has(subject));
+        members.return_consumed_capacity(fields.string("ReturnConsumedCapacity"));
+        members.return_values(fields.string("ReturnValues"));
+        members.return_item_collection_metrics(fields.string("ReturnItemCollectionMetrics"));
+        members
+            .return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
+        more(&mut members);
+        members.finish()?;
+        Ok(Write::new(fields, name.map_err(MemberFault::from)?))
+    }
+
+    /// The values of PutItem and DeleteItem, and their condition in either form, in the order in which they are checked.
+    /// Answers the Item or Key, and the placeholders whose use is checked later.
+    fn read_condition_and_values(
+        &mut self,
+        fields: &Fields<'_>,
+        reading: &Reading,
+    ) -> Result<(Attributes, Placeholders), Error> {
+        let mixing = check_mixing(
+            fields,
+            &["Expected", "ConditionalOperator"],
+            &["ConditionExpression"],
+        );
+        let mut values = Values::read_unmixed(fields, reading, mixing)?;
+        let uses = Uses::both(fields.has("ConditionExpression"));
+        let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
+        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
+        let subject = values
+            .subject
+            .ok_or_else(|| Fault::Internal("no Item or Key".into()))?;
+        let attributes = subject.settle()?;
+        self.read_expected(fields, &mut values.legacy)?;
+        self.read_condition(fields, &placeholders)?;
+        Ok((attributes, placeholders))
+    }
+
+    /// ConditionalOperator and Expected.
+    fn read_expected(&mut self, fields: &Fields<'_>, legacy: &mut LegacyValues) -> Result<(), Error> {
+        self.condition = legacy.expected(fields.string("ConditionalOperator"))?;
+        Ok(())
     }
 
     /// Parses ConditionExpression, where there is one.

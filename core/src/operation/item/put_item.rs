@@ -7,14 +7,13 @@ use crate::{
     item::{Attributes, Item},
     store::Store,
     table::Table,
-    wire::{Fields, Member, Members, Position, Shape, Type, decode, table_name},
+    wire::{Member, Shape, Type, decode},
     write::{Decision, Images, Keys, Need, ReturnValues, Unit, derive},
 };
 
 use super::{
-    super::{Context, Operation, ParameterFault, keys},
-    Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders, read_placeholders,
-    refuse_legacy,
+    super::{Context, Operation, ParameterFault, keys, legacy},
+    Answered, Reading, Returned, Write, finish_placeholders,
 };
 
 /// The largest item, names and values together.
@@ -25,7 +24,7 @@ pub static SHAPE: Shape = Shape {
     members: &[
         Member::new("TableName", Type::String),
         Member::new("Item", Type::Map(&Type::AttributeValue)),
-        Member::new("Expected", super::EXPECTED),
+        Member::new("Expected", legacy::EXPECTED),
         Member::new("ReturnValues", Type::String),
         Member::new("ReturnConsumedCapacity", Type::String),
         Member::new("ReturnItemCollectionMetrics", Type::String),
@@ -53,16 +52,8 @@ impl PutItem {
     fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::PutItem, layer, context);
-        let mut write = Self::members(&fields, &reading, context)?;
-        let legacy = ["Expected", "ConditionalOperator"];
-        let mixing = check_mixing(&fields, &legacy, &["ConditionExpression"]);
-        let values = Values::read_unmixed(&fields, &reading, mixing)?;
-        let uses = Uses::both(fields.has("ConditionExpression"));
-        let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
-        let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
-        let attributes = values.subject.ok_or_else(missing_item)?.settle()?;
-        refuse_legacy(&fields, &legacy)?;
-        write.read_condition(&fields, &placeholders)?;
+        let mut write = Write::read_members(&fields, &reading, context, "Item", |_| ())?;
+        let (attributes, placeholders) = write.read_condition_and_values(&fields, &reading)?;
         if !matches!(write.return_values, ReturnValues::None | ReturnValues::AllOld) {
             return Err(ParameterFault::ReturnValues.into());
         }
@@ -76,28 +67,6 @@ impl PutItem {
             attributes,
             item,
         })
-    }
-
-    fn members(fields: &Fields<'_>, reading: &Reading, context: &Context) -> Result<Write, Error> {
-        let name = table_name(
-            fields.string("TableName"),
-            reading.operation,
-            reading.layer,
-            context,
-        );
-        if let Some(fault) = name.as_ref().err().and_then(|fault| fault.alone()) {
-            return Err(fault.into());
-        }
-        let mut members = Members::new(reading.layer);
-        members.table_name(&name);
-        members.required("item", fields.has("Item"));
-        members.return_consumed_capacity(fields.string("ReturnConsumedCapacity"));
-        members.return_values(fields.string("ReturnValues"));
-        members.return_item_collection_metrics(fields.string("ReturnItemCollectionMetrics"));
-        members
-            .return_values_on_condition_check_failure(fields.string("ReturnValuesOnConditionCheckFailure"));
-        members.finish()?;
-        Ok(Write::new(fields, name.map_err(crate::wire::MemberFault::from)?))
     }
 
     fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
@@ -141,9 +110,4 @@ impl PutItem {
             decide: Box::new(decide),
         })
     }
-}
-
-/// A member that `members` found to be there.
-fn missing_item() -> Error {
-    Fault::Internal(format!("{:?} without a value", Position::Item)).into()
 }
