@@ -61,9 +61,13 @@ pub fn alter<T>(
 
 fn create(table: &Table) {
     storage::create_table(table);
+    // The name is locked and was not found: a row that is there lost its storage, to a DROP TABLE by hand or to a
+    // restore of a part. It would neither be found nor make room for ever.
     let sql = || {
         "INSERT INTO ddb.tables (id, account, name, version, description) \
-         VALUES ($1, $2, $3, $4, CAST($5 AS pg_catalog.json))"
+         VALUES ($1, $2, $3, $4, CAST($5 AS pg_catalog.json)) \
+         ON CONFLICT (account, name) DO UPDATE SET id = EXCLUDED.id, version = EXCLUDED.version, \
+         description = EXCLUDED.description"
             .into()
     };
     let args = [

@@ -86,6 +86,7 @@ fn leave_items_to_themselves(storage: &str) {
     ));
 }
 
+/// What somebody dropped by hand does not keep the rest.
 pub fn drop_table(table: &Table) {
     let mut storages = vec![name(table.id, None)];
     storages.extend(
@@ -94,7 +95,7 @@ pub fn drop_table(table: &Table) {
             .iter()
             .map(|index| name(table.id, Some(index.number))),
     );
-    spi::utility(&format!("DROP TABLE {}", storages.join(", ")));
+    spi::utility(&format!("DROP TABLE IF EXISTS {}", storages.join(", ")));
 }
 
 pub fn drop_index(table: TableId, number: i32) {

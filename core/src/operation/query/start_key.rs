@@ -2,7 +2,7 @@
 //!                                                                            behaviour/operations §start-keys
 
 use crate::{
-    error::Error,
+    error::{Error, Fault},
     expression::Selection,
     item::{AttributeValue, Attributes, Item, encode_hash, encode_scalar, hash_bucket, stored_hash},
     operation::{KeyFault, keys},
@@ -112,11 +112,15 @@ fn encoded_scalar(value: &AttributeValue) -> Vec<u8> {
     encoded
 }
 
-/// The key of the last row of a page: the row holds all keys.
+/// The key of the last row of a page: the row holds all keys. Where it does not, somebody wrote it past the engine, and a
+/// page that named no place to go on from would look like the last one.
 pub fn last_evaluated_key(row: &Item, source: &Source<'_>) -> Result<Attributes, Error> {
     let attributes = source.start_key_attributes();
-    Ok(attributes
+    attributes
         .iter()
-        .filter_map(|key| Some((key.name.clone(), row.get(&key.name)?)))
-        .collect())
+        .map(|key| match row.get(&key.name) {
+            Some(value) => Ok((key.name.clone(), value)),
+            None => Err(Fault::Internal(format!("a stored item without its key {}", key.name)).into()),
+        })
+        .collect()
 }
