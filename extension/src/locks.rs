@@ -222,15 +222,20 @@ fn wait_for_key(tag: Tag, taken: usize, patience: &Patience) -> Result<(), NotHa
     }
 }
 
-/// Everybody else's writes of this table end here. `deadlock_timeout` is raised above the wait: two transactions
-/// with key locks that escalate on one table do wait for each other, and the first to look would be the victim.
+/// Everybody else's writes of this table end here. After a first turn, which sends an autovacuum away,
+/// `deadlock_timeout` is raised above the wait: two transactions with key locks that escalate on one table do wait for
+/// each other, and the first to look would be the victim.
 fn lock_whole_table(oid: pg_sys::Oid, patience: Option<&Patience>) -> Result<(), NotHad> {
     if try_lock_relation(oid, pg_sys::ShareRowExclusiveLock) {
         return Ok(());
     }
-    wait(patience.ok_or(NotHad)?, || {
-        set_for_subtransaction("deadlock_timeout", lock_timeout() + Duration::from_secs(1));
-        lock_relation(oid, pg_sys::ShareRowExclusiveLock);
+    let patience = patience.ok_or(NotHad)?;
+    let take = || lock_relation(oid, pg_sys::ShareRowExclusiveLock);
+    wait_a_turn(patience, take).or_else(|NotHad| {
+        wait(patience, || {
+            set_for_subtransaction("deadlock_timeout", lock_timeout() + Duration::from_secs(1));
+            take();
+        })
     })
 }
 
@@ -303,21 +308,33 @@ fn try_lock_relation(oid: pg_sys::Oid, mode: u32) -> bool {
 
 /// A lock that other transactions queue behind while it waits (a change of a table): short waits with pauses between.
 pub fn wait_in_turns(patience: &Patience, take: impl Fn()) -> Result<(), NotHad> {
-    const TURN: Duration = Duration::from_millis(200);
     const PAUSE: Duration = Duration::from_millis(50);
-    loop {
+    while wait_a_turn(patience, &take).is_err() {
         let started = Instant::now();
-        let left = patience.left().ok_or(NotHad)?;
-        let turn = Patience {
-            left: Cell::new(left.min(TURN)),
-        };
-        if wait(&turn, &take).is_ok() {
-            return Ok(());
-        }
+        patience.left().ok_or(NotHad)?;
         std::thread::sleep(PAUSE);
         patience.spend(started);
         pgrx::check_for_interrupts!();
     }
+    Ok(())
+}
+
+/// A short wait. An autovacuum that holds the lock gives way to whoever looks for a deadlock, so that is done early: it
+/// may be at a large table for hours. A deadlock that is found costs this turn only.
+fn wait_a_turn(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
+    const TURN: Duration = Duration::from_millis(200);
+    const LOOK_FOR_DEADLOCKS: Duration = Duration::from_millis(20);
+    let started = Instant::now();
+    let left = patience.left().ok_or(NotHad)?;
+    let turn = Patience {
+        left: Cell::new(left.min(TURN)),
+    };
+    let outcome = wait(&turn, || {
+        set_for_subtransaction("deadlock_timeout", LOOK_FOR_DEADLOCKS);
+        take();
+    });
+    patience.spend(started);
+    outcome
 }
 
 pub fn lock_relation(oid: pg_sys::Oid, mode: u32) {
