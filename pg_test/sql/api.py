@@ -32,7 +32,7 @@ READ = [
     "ddb.scan('" + _json(TableName="Orders", ExclusiveStartKey=_KEY) + "')",
     """ddb.describe_table('{"TableName":"Orders"}')""",
     "ddb.list_tables('{}')",
-    """ddb.list_tables('{"ExclusiveStartTableName":"A","Limit":3}')""",
+    """ddb.list_tables('{"ExclusiveStartTableName":"AAA","Limit":3}')""",
     f"ddb.request('GetItem', '{_GET}')",
     f"ddb.requests(ARRAY['GetItem','ListTables'], ARRAY['{_GET}', '{{}}']::pg_catalog.json[])",
     f"ddb.get('Orders', '{KEY}')",

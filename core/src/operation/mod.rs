@@ -3,6 +3,7 @@
 mod batch;
 mod item;
 pub mod keys;
+mod legacy;
 mod query;
 mod table;
 

@@ -39,7 +39,11 @@ pub enum ParameterFault {
         index: String,
         attributes: Vec<String>,
     },
-    FilterOnKey(String),
+    /// `filter`: as the text names the parameter.
+    FilterOnKey {
+        filter: &'static str,
+        attribute: String,
+    },
     SegmentWithoutTotal,
     TotalWithoutSegment,
     SegmentBeyondTotal {
@@ -117,9 +121,9 @@ impl ParameterFault {
                 "One or more parameter values were invalid: Global secondary index {index} does not project [{}]",
                 attributes.join(", ")
             ),
-            Self::FilterOnKey(name) => format!(
-                "Filter Expression can only contain non-primary key attributes: Primary key attribute: {name}"
-            ),
+            Self::FilterOnKey { filter, attribute } => {
+                format!("{filter} can only contain non-primary key attributes: Primary key attribute: {attribute}")
+            }
             Self::SegmentWithoutTotal => "The TotalSegments parameter is required but was not present in the request \
                                           when Segment parameter is present"
                 .into(),

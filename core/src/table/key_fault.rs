@@ -60,6 +60,8 @@ pub enum KeyFault {
     ConditionMissing(String),
     /// An operator other than `=` on the HASH attribute.
     ConditionNotSupported,
+    /// An operator of KeyConditions that no key takes.
+    ConditionNotIndexable,
     ConditionType,
     /// HASH attributes of an index with several key attributes.
     HashNotEqual(Vec<String>),
@@ -158,6 +160,9 @@ impl KeyFault {
                 format!("Query condition missed key schema element: {attribute}")
             }
             Self::ConditionNotSupported => "Query key condition not supported".into(),
+            Self::ConditionNotIndexable => {
+                "Attempted conditional constraint is not an indexable operation".into()
+            }
             Self::ConditionType => {
                 "One or more parameter values were invalid: Condition parameter type does not match schema type".into()
             }

@@ -23,6 +23,7 @@ pub fn message(error: &Error, operation: Operation, layer: Layer) -> Option<Stri
         Fault::Value(fault) => (fault.family(), fault.text()),
         Fault::Placeholder(fault) => (fault.family(), fault.text()),
         Fault::Parameter(fault) => (fault.family(), fault.text()),
+        Fault::Legacy(fault) => (fault.family(), fault.text()),
         Fault::Expression(fault) => (fault.family(), fault.text()),
         Fault::Update(fault) => (fault.family(), fault.text()),
         Fault::Key(fault) => (fault.family(), fault.text()),

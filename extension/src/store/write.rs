@@ -98,7 +98,7 @@ pub fn index_row(table: TableId, row: &IndexRow) {
         table: table.0,
         index: Some(row.index),
         statement,
-        shape: 0,
+        shape: row.key.ranges.len() as u64,
     };
     touched_one(spi::change(plan, sql, &args), table);
 }
