@@ -26,8 +26,6 @@ pub struct Plan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Statement {
-    Read,
-    ReadMany,
     Insert,
     Update,
     Upsert,
@@ -43,8 +41,6 @@ pub enum Arg<'a> {
     NullInt8,
     Bytes(&'a [u8]),
     Text(&'a str),
-    Int4s(Vec<i32>),
-    BytesList(Vec<&'a [u8]>),
 }
 
 /// One row of a result, valid until the next statement.
@@ -195,19 +191,8 @@ impl Row {
     /// A copy of a value of type bytea or text, detoasted.
     pub fn bytes(&self, column: i32) -> Box<[u8]> {
         // SAFETY: the column is a varlena by the statement's text; the copy is taken before the row goes.
-        self.datum(column).map_or_else(Box::default, |datum| unsafe {
-            let stored: *mut pg_sys::varlena = datum.cast_mut_ptr();
-            let plain = pg_sys::pg_detoast_datum_packed(stored);
-            let bytes = std::slice::from_raw_parts(
-                pgrx::vardata_any(plain).cast::<u8>(),
-                pgrx::varsize_any_exhdr(plain),
-            );
-            let copy = Box::from(bytes);
-            if plain != stored {
-                pg_sys::pfree(plain.cast());
-            }
-            copy
-        })
+        self.datum(column)
+            .map_or_else(Box::default, |datum| unsafe { copied(datum) })
     }
 
     pub fn text(&self, column: i32) -> String {
@@ -219,6 +204,27 @@ impl Row {
         // SAFETY: the tuple lives as long as the result.
         let datum = unsafe { pg_sys::SPI_getbinval(self.tuple, self.descriptor, column, &mut null) };
         (!null).then_some(datum)
+    }
+}
+
+/// A copy of a varlena, detoasted.
+///
+/// # Safety
+/// The datum must be a varlena that is there.
+pub unsafe fn copied(datum: pg_sys::Datum) -> Box<[u8]> {
+    // SAFETY: as promised; what detoasting allocates is freed.
+    unsafe {
+        let stored: *mut pg_sys::varlena = datum.cast_mut_ptr();
+        let plain = pg_sys::pg_detoast_datum_packed(stored);
+        let bytes = std::slice::from_raw_parts(
+            pgrx::vardata_any(plain).cast::<u8>(),
+            pgrx::varsize_any_exhdr(plain),
+        );
+        let copy = Box::from(bytes);
+        if plain != stored {
+            pg_sys::pfree(plain.cast());
+        }
+        copy
     }
 }
 
@@ -349,8 +355,6 @@ impl Arg<'_> {
             Arg::Int8(_) | Arg::NullInt8 => pg_sys::INT8OID,
             Arg::Bytes(_) => pg_sys::BYTEAOID,
             Arg::Text(_) => pg_sys::TEXTOID,
-            Arg::Int4s(_) => pg_sys::INT4ARRAYOID,
-            Arg::BytesList(_) => pg_sys::BYTEAARRAYOID,
         }
     }
 }
@@ -363,34 +367,6 @@ unsafe fn parameters(args: &[Arg]) -> (Vec<pg_sys::Datum>, Vec<c_char>) {
         Arg::NullInt8 => pg_sys::Datum::null(),
         Arg::Bytes(bytes) => varlena(bytes),
         Arg::Text(text) => varlena(text.as_bytes()),
-        // SAFETY: elements of the type named, allocated in the same context.
-        Arg::Int4s(values) => unsafe {
-            let mut elements: Vec<_> = values.iter().map(|value| pg_sys::Datum::from(*value)).collect();
-            let count = elements.len() as i32;
-            let array = pg_sys::construct_array(
-                elements.as_mut_ptr(),
-                count,
-                pg_sys::INT4OID,
-                4,
-                true,
-                b'i' as c_char,
-            );
-            pg_sys::Datum::from(array)
-        },
-        // SAFETY: as above.
-        Arg::BytesList(values) => unsafe {
-            let mut elements: Vec<_> = values.iter().map(|value| varlena(value)).collect();
-            let count = elements.len() as i32;
-            let array = pg_sys::construct_array(
-                elements.as_mut_ptr(),
-                count,
-                pg_sys::BYTEAOID,
-                -1,
-                false,
-                b'i' as c_char,
-            );
-            pg_sys::Datum::from(array)
-        },
     });
     let nulls = args
         .iter()

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 SETTINGS = """
@@ -43,6 +44,9 @@ class Server:
             configuration.write(settings)
         self._as_owner("pg_ctl", "-D", self.data, "-l", self.data / "log", "-w", "start")
         self.postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
+        time.sleep(0.5)
+        # Checkpointer, writers, launchers; an autovacuum worker comes and goes.
+        self.helpers = len(self._children())
 
     def _copy_installation(self, pg_config):
         """PostgreSQL finds its files relative to its programs when the tree that both lie in is moved as a whole."""
@@ -89,9 +93,16 @@ class Server:
         return rate, (self._cpu_s() - before_s) / calls * 1e6
 
     def _cpu_s(self):
-        """CPU that the backends which have ended used."""
+        """CPU that the backends which have ended used, once all have."""
+        for _ in range(50):
+            if len(self._children()) <= self.helpers:
+                break
+            time.sleep(0.02)
         fields = Path(f"/proc/{self.postmaster}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+    def _children(self):
+        return Path(f"/proc/{self.postmaster}/task/{self.postmaster}/children").read_text().split()
 
     def remove(self):
         self._as_owner("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
