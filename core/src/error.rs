@@ -5,7 +5,7 @@ use crate::{
     expression::{ExpressionFault, UpdateFault},
     item::Item,
     operation::{KeyFault, ParameterFault},
-    table::TableFault,
+    table::{ChangeFault, TableFault},
     wire::{MemberFault, PlaceholderFault, ShapeFault, ValueFault},
 };
 
@@ -194,6 +194,12 @@ error_from!(
     ParameterFault => Parameter, UpdateFault => Update, KeyFault => Key,
     TableFault => Table,
 );
+
+impl From<ChangeFault> for Error {
+    fn from(fault: ChangeFault) -> Error {
+        TableFault::from(fault).into()
+    }
+}
 
 impl From<ExpressionFault> for Error {
     fn from(fault: ExpressionFault) -> Error {

@@ -31,10 +31,11 @@ pub enum Operation {
     Query,
     Scan,
     UpdateItem,
+    UpdateTable,
 }
 
 impl Operation {
-    pub const ALL: [Operation; 12] = [
+    pub const ALL: [Operation; 13] = [
         Self::BatchGetItem,
         Self::BatchWriteItem,
         Self::CreateTable,
@@ -47,6 +48,7 @@ impl Operation {
         Self::Query,
         Self::Scan,
         Self::UpdateItem,
+        Self::UpdateTable,
     ];
 
     /// The wire name.
@@ -64,6 +66,7 @@ impl Operation {
             Self::Query => "Query",
             Self::Scan => "Scan",
             Self::UpdateItem => "UpdateItem",
+            Self::UpdateTable => "UpdateTable",
         }
     }
 
@@ -81,7 +84,7 @@ impl Operation {
 
     /// Whether it changes tables.
     pub fn writes_tables(self) -> bool {
-        matches!(self, Self::CreateTable | Self::DeleteTable)
+        matches!(self, Self::CreateTable | Self::DeleteTable | Self::UpdateTable)
     }
 }
 
@@ -112,6 +115,7 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
         Operation::Query => query::query::run(store, body, context).await,
         Operation::Scan => query::scan::run(store, body, context).await,
         Operation::UpdateItem => item::update_item::run(store, body, context).await,
+        Operation::UpdateTable => table::update_table::run(store, body, context).await,
     };
     match answered {
         Ok(body) => Answer::ok(body),

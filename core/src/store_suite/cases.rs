@@ -12,7 +12,8 @@ use crate::{
         TableChange,
     },
     table::{
-        Billing, Index, IndexScope, KeyAttribute, Projected, Table, TableId, TableName, TableStatus, Version,
+        Billing, Index, IndexScope, KeyAttribute, Projected, Settings, Table, TableId, TableName,
+        TableStatus, ThroughputHistory, Version,
     },
     write::{Decision, Keys, Need, Unit, derive, derive_fill},
 };
@@ -40,6 +41,7 @@ fn index(number: i32, hash: &str, range: Vec<KeyAttribute>) -> Index {
         projection: Projected::All,
         status: TableStatus::Active,
         throughput: None,
+        history: ThroughputHistory::default(),
     }
 }
 
@@ -61,6 +63,7 @@ fn description(name: &TableName, id: TableId) -> Table {
         },
         deletion_protection: false,
         infrequent_access: false,
+        settings: Settings::default(),
     }
 }
 

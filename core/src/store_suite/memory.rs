@@ -233,6 +233,12 @@ impl Database {
                 RowWrite::Delete => {
                     assert!(self.entries.remove(&place).is_some(), "a deleted entry was there")
                 }
+                RowWrite::Set(item) => {
+                    self.entries.insert(place, item);
+                }
+                RowWrite::Clear => {
+                    self.entries.remove(&place);
+                }
             }
         }
     }

@@ -2,7 +2,10 @@
 
 use crate::error::{Exception, Family};
 
-use super::hash_order::{Start, printed};
+use super::{
+    change_fault::ChangeFault,
+    hash_order::{Start, printed},
+};
 
 /// One variant a text. A `String` alone is the name of the table or index that the text names.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +119,8 @@ pub enum TableFault {
     TagKeyReserved(String),
     TagKeyTwice(String),
     TooManyTags,
+
+    Change(ChangeFault),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,14 +140,14 @@ impl Units {
         }
     }
 
-    fn on_demand(self) -> &'static str {
+    pub(super) fn on_demand(self) -> &'static str {
         match self {
             Self::Read => "MaxReadRequestUnits",
             Self::Write => "MaxWriteRequestUnits",
         }
     }
 
-    fn warm(self) -> &'static str {
+    pub(super) fn warm(self) -> &'static str {
         match self {
             Self::Read => "ReadUnitsPerSecond",
             Self::Write => "WriteUnitsPerSecond",
@@ -170,6 +175,12 @@ impl IndexList {
 /// Units a second and table, or index, of an account.
 pub const MAXIMUM_UNITS: u64 = 40_000;
 
+impl From<ChangeFault> for TableFault {
+    fn from(fault: ChangeFault) -> TableFault {
+        TableFault::Change(fault)
+    }
+}
+
 impl TableFault {
     pub fn exception(&self) -> Exception {
         match self {
@@ -181,6 +192,7 @@ impl TableFault {
             | Self::BeingUsed(_)
             | Self::IndexesBusy => Exception::ResourceInUse,
             Self::AboveTableMaximum { .. } | Self::AboveIndexMaximum { .. } => Exception::LimitExceeded,
+            Self::Change(fault) => fault.exception(),
             _ => Exception::Validation,
         }
     }
@@ -378,15 +390,17 @@ impl TableFault {
             Self::TooManyTags => {
                 "Number of Tags exceed the current limit for the provided ResourceArn".into()
             }
+
+            Self::Change(fault) => fault.text(),
         }
     }
 }
 
-fn invalid(text: &str) -> String {
+pub(super) fn invalid(text: &str) -> String {
     format!("One or more parameter values were invalid: {text}")
 }
 
-fn in_use(text: &str) -> String {
+pub(super) fn in_use(text: &str) -> String {
     format!("Attempt to change a resource which is still in use: {text}")
 }
 

@@ -9,7 +9,7 @@ use crate::{
         stored_hash,
     },
     operation::keys::{HASH_MAX_BYTES, encoded_size},
-    table::{Index, KeyAttribute, Projected, Table},
+    table::{Index, KeyAttribute, Projected, Table, TableStatus},
 };
 
 use super::{
@@ -63,7 +63,8 @@ pub fn derive(table: &Table, of: usize, key: &ItemKey, old: Option<&Item>, new: 
     }
 }
 
-/// The index rows that an item of the table has and the index lacks: for a fill, which leaves the item alone.
+/// The index rows that an item of the table has and the index lacks: for a fill, which leaves the item alone. A writer
+/// may have made them since the index is there.
 pub fn derive_fill(table: &Table, index: &Index, of: usize, key: &ItemKey, item: &Item) -> Change {
     let mut rows = Vec::new();
     index_rows(index, None, entry(table, index, key, item), &mut rows);
@@ -83,6 +84,11 @@ fn index_rows(
     rows: &mut Vec<IndexRow>,
 ) -> f64 {
     let mut push = |key, write| {
+        let write = match (index.status, write) {
+            (TableStatus::Creating, RowWrite::Insert(item) | RowWrite::Update(item)) => RowWrite::Set(item),
+            (TableStatus::Creating, RowWrite::Delete) => RowWrite::Clear,
+            (_, write) => write,
+        };
         rows.push(IndexRow {
             index: index.number,
             key,
@@ -102,6 +108,7 @@ fn index_rows(
             charge(&item)
         }
         (Some((old_key, old)), Some((new_key, new))) => match old_key.cmp(&new_key) {
+            // An entry that is not filled yet is left to the fill, as it is.
             Ordering::Equal if old == new => 0.0,
             Ordering::Equal => {
                 let charged = charge(&old).max(charge(&new));

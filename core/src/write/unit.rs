@@ -115,10 +115,15 @@ pub struct IndexRow {
     pub write: RowWrite,
 }
 
-/// Which statement it takes; each must touch exactly one row.
+/// Which statement it takes. The first three must touch exactly one row; the others are for an index that is being
+/// filled, where nobody knows whether the fill or a writer was there before.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowWrite {
     Insert(Item),
     Update(Item),
     Delete,
+    /// Insert or update.
+    Set(Item),
+    /// Delete what is there, if anything.
+    Clear,
 }

@@ -35,6 +35,6 @@ async fn describe<S: Store>(store: &S, name: &TableName, context: &Context) -> R
     };
     let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
     json(&Response {
-        table: table.described(&context.region, &statistics),
+        table: table.described(&context.region, context.now, &statistics),
     })
 }

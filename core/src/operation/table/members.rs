@@ -179,17 +179,13 @@ impl<'m, 'f> Structure<'m, 'f> {
 
     /// That a list of structures which may be absent is not empty.
     pub(super) fn check_not_empty(&mut self, member: &str) {
-        if self
-            .fields
-            .structures(member)
-            .is_some_and(|elements| elements.is_empty())
-        {
-            self.check_list(
-                &self.path(member),
-                0,
-                String::new,
-                &[Constraint::LengthAtLeast(1)],
-            );
+        self.check_structures_length(member, &[Constraint::LengthAtLeast(1)]);
+    }
+
+    /// The length of a list of structures which may be absent. Its elements are not printed.
+    pub(super) fn check_structures_length(&mut self, member: &str, constraints: &[Constraint]) {
+        if let Some(elements) = self.fields.structures(member) {
+            self.check_list(&self.path(member), elements.len(), String::new, constraints);
         }
     }
 

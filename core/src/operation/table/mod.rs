@@ -2,10 +2,13 @@
 //!                                                                                          behaviour/tables
 
 pub(super) mod create_table;
+mod definition;
 pub(super) mod delete_table;
 pub(super) mod describe_table;
 pub(super) mod list_tables;
 mod members;
+mod tags;
+pub(super) mod update_table;
 
 #[cfg(test)]
 mod tests;
