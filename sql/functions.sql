@@ -44,6 +44,10 @@ CREATE FUNCTION ddb.describe_table(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_table';
 COMMENT ON FUNCTION ddb.describe_table(json) IS 'DynamoDB DescribeTable: describes a table';
 
+CREATE FUNCTION ddb.describe_time_to_live(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_time_to_live';
+COMMENT ON FUNCTION ddb.describe_time_to_live(json) IS 'DynamoDB DescribeTimeToLive: the attribute that says when an item expires';
+
 CREATE FUNCTION ddb.get_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_get_item';
 COMMENT ON FUNCTION ddb.get_item(json) IS 'DynamoDB GetItem: one item by its key';
@@ -67,6 +71,14 @@ COMMENT ON FUNCTION ddb.scan(json) IS 'DynamoDB Scan: a page of items of a table
 CREATE FUNCTION ddb.update_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_item';
 COMMENT ON FUNCTION ddb.update_item(json) IS 'DynamoDB UpdateItem: changes attributes of an item, or creates it';
+
+CREATE FUNCTION ddb.update_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_table';
+COMMENT ON FUNCTION ddb.update_table(json) IS 'DynamoDB UpdateTable: changes settings of a table, adds or drops a global index';
+
+CREATE FUNCTION ddb.update_time_to_live(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_time_to_live';
+COMMENT ON FUNCTION ddb.update_time_to_live(json) IS 'DynamoDB UpdateTimeToLive: sets the attribute that says when an item expires';
 
 -- The same over ddb.item.
 

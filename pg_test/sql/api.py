@@ -31,6 +31,7 @@ READ = [
     """ddb.scan('{"TableName":"Orders","IndexName":"by-g2","Segment":1,"TotalSegments":3}')""",
     "ddb.scan('" + _json(TableName="Orders", ExclusiveStartKey=_KEY) + "')",
     """ddb.describe_table('{"TableName":"Orders"}')""",
+    """ddb.describe_time_to_live('{"TableName":"Orders"}')""",
     "ddb.list_tables('{}')",
     """ddb.list_tables('{"ExclusiveStartTableName":"A","Limit":3}')""",
     f"ddb.request('GetItem', '{_GET}')",
@@ -56,7 +57,7 @@ WRITE = [
     f"ddb.put('Orders', '{ITEM}', 'attribute_not_exists(pk)')",
     "ddb.delete_item('" + _json(TableName="Orders", Key={**_KEY, "sk": {"S": "3"}}) + "')",
 ]
-#: In this order: the second drops what the first creates.
+#: In this order: the last drops what the first creates.
 ADMIN = [
     "ddb.create_table('" + _json(
         TableName="Short-lived", BillingMode="PAY_PER_REQUEST",
@@ -64,6 +65,15 @@ ADMIN = [
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
         GlobalSecondaryIndexes=[{"IndexName": "by-g", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
                                  "Projection": {"ProjectionType": "ALL"}}]) + "')",
+    "ddb.update_table('" + _json(
+        TableName="Short-lived", AttributeDefinitions=[{"AttributeName": "h", "AttributeType": "S"}],
+        GlobalSecondaryIndexUpdates=[{"Create": {
+            "IndexName": "by-h", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "KEYS_ONLY"}}}]) + "')",
+    "ddb.update_table('" + _json(
+        TableName="Short-lived", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by-g"}}]) + "')",
+    "ddb.update_time_to_live('" + _json(
+        TableName="Short-lived", TimeToLiveSpecification={"Enabled": True, "AttributeName": "until"}) + "')",
     """ddb.delete_table('{"TableName":"Short-lived"}')""",
 ]
 PROXY = [

@@ -25,6 +25,7 @@ pub enum Operation {
     DeleteItem,
     DeleteTable,
     DescribeTable,
+    DescribeTimeToLive,
     GetItem,
     ListTables,
     PutItem,
@@ -32,16 +33,18 @@ pub enum Operation {
     Scan,
     UpdateItem,
     UpdateTable,
+    UpdateTimeToLive,
 }
 
 impl Operation {
-    pub const ALL: [Operation; 13] = [
+    pub const ALL: [Operation; 15] = [
         Self::BatchGetItem,
         Self::BatchWriteItem,
         Self::CreateTable,
         Self::DeleteItem,
         Self::DeleteTable,
         Self::DescribeTable,
+        Self::DescribeTimeToLive,
         Self::GetItem,
         Self::ListTables,
         Self::PutItem,
@@ -49,6 +52,7 @@ impl Operation {
         Self::Scan,
         Self::UpdateItem,
         Self::UpdateTable,
+        Self::UpdateTimeToLive,
     ];
 
     /// The wire name.
@@ -60,6 +64,7 @@ impl Operation {
             Self::DeleteItem => "DeleteItem",
             Self::DeleteTable => "DeleteTable",
             Self::DescribeTable => "DescribeTable",
+            Self::DescribeTimeToLive => "DescribeTimeToLive",
             Self::GetItem => "GetItem",
             Self::ListTables => "ListTables",
             Self::PutItem => "PutItem",
@@ -67,6 +72,7 @@ impl Operation {
             Self::Scan => "Scan",
             Self::UpdateItem => "UpdateItem",
             Self::UpdateTable => "UpdateTable",
+            Self::UpdateTimeToLive => "UpdateTimeToLive",
         }
     }
 
@@ -84,7 +90,10 @@ impl Operation {
 
     /// Whether it changes tables.
     pub fn writes_tables(self) -> bool {
-        matches!(self, Self::CreateTable | Self::DeleteTable | Self::UpdateTable)
+        matches!(
+            self,
+            Self::CreateTable | Self::DeleteTable | Self::UpdateTable | Self::UpdateTimeToLive
+        )
     }
 }
 
@@ -109,6 +118,7 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
         Operation::DeleteItem => item::delete_item::run(store, body, context).await,
         Operation::DeleteTable => table::delete_table::run(store, body, context).await,
         Operation::DescribeTable => table::describe_table::run(store, body, context).await,
+        Operation::DescribeTimeToLive => table::describe_time_to_live::run(store, body, context).await,
         Operation::GetItem => item::get_item::run(store, body, context).await,
         Operation::ListTables => table::list_tables::run(store, body, context).await,
         Operation::PutItem => item::put_item::run(store, body, context).await,
@@ -116,6 +126,7 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
         Operation::Scan => query::scan::run(store, body, context).await,
         Operation::UpdateItem => item::update_item::run(store, body, context).await,
         Operation::UpdateTable => table::update_table::run(store, body, context).await,
+        Operation::UpdateTimeToLive => table::update_time_to_live::run(store, body, context).await,
     };
     match answered {
         Ok(body) => Answer::ok(body),

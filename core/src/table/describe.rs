@@ -355,12 +355,7 @@ pub fn warm_units(throughput: Option<Throughput>, history: ThroughputHistory) ->
 }
 
 fn status<S: Serializer>(status: &TableStatus, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match status {
-        TableStatus::Creating => "CREATING",
-        TableStatus::Active => "ACTIVE",
-        TableStatus::Updating => "UPDATING",
-        TableStatus::Deleting => "DELETING",
-    })
+    serializer.serialize_str(status.name())
 }
 
 fn optional_status<S: Serializer>(of: &Option<TableStatus>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,6 +3,7 @@
 use crate::error::{Exception, Family};
 
 use super::{
+    TableStatus,
     change_fault::ChangeFault,
     hash_order::{Start, printed},
 };
@@ -121,6 +122,13 @@ pub enum TableFault {
     TooManyTags,
 
     Change(ChangeFault),
+
+    // Time to live                                                            behaviour/tables §time-to-live
+    TimeToLiveWhileCreating(String),
+    TimeToLiveEnabled,
+    TimeToLiveDisabled,
+    TimeToLiveOtherAttribute(String),
+    TimeToLiveUndescribed(TableStatus),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +198,7 @@ impl TableFault {
             | Self::BeingDeleted(_)
             | Self::BeingUpdated(_)
             | Self::BeingUsed(_)
+            | Self::TimeToLiveWhileCreating(_)
             | Self::IndexesBusy => Exception::ResourceInUse,
             Self::AboveTableMaximum { .. } | Self::AboveIndexMaximum { .. } => Exception::LimitExceeded,
             Self::Change(fault) => fault.exception(),
@@ -392,6 +401,19 @@ impl TableFault {
             }
 
             Self::Change(fault) => fault.text(),
+
+            Self::TimeToLiveWhileCreating(table) => in_use(&format!("Table {table} is being created")),
+            Self::TimeToLiveEnabled => "TimeToLive is already enabled".into(),
+            Self::TimeToLiveDisabled => "TimeToLive is already disabled".into(),
+            Self::TimeToLiveOtherAttribute(attribute) => format!(
+                "TimeToLive is active on a different AttributeName: current AttributeName is {attribute}"
+            ),
+            Self::TimeToLiveUndescribed(status) => {
+                let status = status.name();
+                format!(
+                    "Cannot describe time to live while table is in {status} state: Current table state is {status}"
+                )
+            }
         }
     }
 }

@@ -276,6 +276,18 @@ pub enum KeyRole {
     Range,
 }
 
+impl TableStatus {
+    /// The wire name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Creating => "CREATING",
+            Self::Active => "ACTIVE",
+            Self::Updating => "UPDATING",
+            Self::Deleting => "DELETING",
+        }
+    }
+}
+
 impl Throughput {
     /// The higher of each.
     pub fn at_least(self, other: Throughput) -> Throughput {

@@ -68,7 +68,13 @@ pub fn table_name(
     use Operation::*;
     let control_plane = matches!(
         operation,
-        CreateTable | DeleteTable | DescribeTable | ListTables | UpdateTable
+        CreateTable
+            | DeleteTable
+            | DescribeTable
+            | DescribeTimeToLive
+            | ListTables
+            | UpdateTable
+            | UpdateTimeToLive
     );
     let Some(value) = value else {
         return Err(if control_plane {

@@ -48,6 +48,7 @@ pub fn derive(table: &Table, of: usize, key: &ItemKey, old: Option<&Item>, new: 
             arms.indexes.push((index.number, charged));
         }
     }
+    let expires = new.as_ref().and_then(|item| expires(table, item));
     let base = match new {
         Some(item) => Base::Put(item),
         None => Base::Delete,
@@ -58,6 +59,7 @@ pub fn derive(table: &Table, of: usize, key: &ItemKey, old: Option<&Item>, new: 
             base,
             rows,
             keep_for: None,
+            expires,
         },
         arms,
     }
@@ -73,6 +75,17 @@ pub fn derive_fill(table: &Table, index: &Index, of: usize, key: &ItemKey, item:
         base: Base::Untouched,
         rows,
         keep_for: None,
+        expires: None,
+    }
+}
+
+/// When an item expires, in whole seconds since the epoch. What says no such time is ignored: another type than a number,
+/// a fraction, nothing above zero. (Whether the time is too long ago is for the sweep to see.)
+///                                                                             behaviour/tables §time-to-live
+pub fn expires(table: &Table, item: &Item) -> Option<i64> {
+    match item.get(table.settings.ttl_attribute.as_ref()?)? {
+        AttributeValue::N(number) => number.to_i64().filter(|seconds| *seconds > 0),
+        _ => None,
     }
 }
 

@@ -96,6 +96,8 @@ pub struct Change {
     pub rows: Vec<IndexRow>,
     /// For tokens and claims: how long the row is kept.
     pub keep_for: Option<Duration>,
+    /// Of an item that is put, where the table's time to live is enabled: when it expires, in seconds since the epoch.
+    pub expires: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

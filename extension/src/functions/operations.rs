@@ -15,12 +15,15 @@ sql_functions! {
     "ddb_delete_item" => |call: &Call| operation(Operation::DeleteItem, call);
     "ddb_delete_table" => |call: &Call| operation(Operation::DeleteTable, call);
     "ddb_describe_table" => |call: &Call| operation(Operation::DescribeTable, call);
+    "ddb_describe_time_to_live" => |call: &Call| operation(Operation::DescribeTimeToLive, call);
     "ddb_get_item" => |call: &Call| operation(Operation::GetItem, call);
     "ddb_list_tables" => |call: &Call| operation(Operation::ListTables, call);
     "ddb_put_item" => |call: &Call| operation(Operation::PutItem, call);
     "ddb_query" => |call: &Call| operation(Operation::Query, call);
     "ddb_scan" => |call: &Call| operation(Operation::Scan, call);
     "ddb_update_item" => |call: &Call| operation(Operation::UpdateItem, call);
+    "ddb_update_table" => |call: &Call| operation(Operation::UpdateTable, call);
+    "ddb_update_time_to_live" => |call: &Call| operation(Operation::UpdateTimeToLive, call);
 }
 
 fn operation(operation: Operation, call: &Call) -> Returned {

@@ -5,21 +5,25 @@ pub(super) mod create_table;
 mod definition;
 pub(super) mod delete_table;
 pub(super) mod describe_table;
+pub(super) mod describe_time_to_live;
 pub(super) mod list_tables;
 mod members;
 mod tags;
 pub(super) mod update_table;
+pub(super) mod update_time_to_live;
 
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::{
     engine,
     error::{Error, Fault},
-    store::StoreError,
-    table::{TableFault, TableName},
+    store::{Access, Alteration, Proposal, Store, StoreError, TableChange},
+    table::{Table, TableFault, TableName, Version},
     wire::{self, Fields, Layer, Member, MemberFault, Shape, Type},
 };
 
@@ -48,6 +52,49 @@ fn table_name(
         None => Ok(name),
         Some(arn) => Err(TableFault::TableNotFound(arn.rsplit('/').next().unwrap_or(arn).into()).into()),
     }
+}
+
+/// The table that a request describes, in whatever state.
+async fn find<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, Error> {
+    let tables = store
+        .tables(std::slice::from_ref(name), Access::Read)
+        .await
+        .map_err(engine::store_error)?;
+    let table = tables.into_iter().next().flatten();
+    table.ok_or_else(|| TableFault::TableNotFound(name.name.clone()).into())
+}
+
+/// Changes a description; a fault leaves it as it is.
+async fn alter<S: Store>(
+    store: &S,
+    name: &TableName,
+    change: impl Fn(&mut Table) -> Result<(), TableFault> + Send + 'static,
+) -> Result<(), Error> {
+    let asked = name.name.clone();
+    let decide = move |proposal: Proposal| {
+        let existing = proposal
+            .existing
+            .ok_or_else(|| TableFault::TableNotFound(asked.clone()));
+        let changed = existing.and_then(|existing| {
+            let mut table = existing.clone();
+            change(&mut table)?;
+            let is_changed = table != *existing;
+            table.version = Version(existing.version.0 + 1);
+            Ok(is_changed.then_some(TableChange::Replace(table)))
+        });
+        match changed {
+            Ok(change) => Alteration {
+                change,
+                answer: Ok(()),
+            },
+            Err(fault) => Alteration {
+                change: None,
+                answer: Err(fault),
+            },
+        }
+    };
+    let altered = store.alter(name, Box::new(decide)).await;
+    Ok(altered.map_err(|error| alteration_error(error, name))??)
 }
 
 /// What a store could not do to a description.
