@@ -63,6 +63,25 @@ ALTER TABLE ddb.statistics OWNER TO ddb_owner;
 ALTER TABLE ddb_data.t0 OWNER TO ddb_owner;
 ALTER TABLE ddb_data.t1 OWNER TO ddb_owner;
 
+-- Whoever installs may have default privileges (ALTER DEFAULT PRIVILEGES) that give their new tables away.
+DO $private$
+DECLARE
+    granted record;
+BEGIN
+    FOR granted IN
+        SELECT DISTINCT c.oid::pg_catalog.regclass AS relation,
+               CASE acl.grantee WHEN 0 THEN 'PUBLIC'
+                    ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(acl.grantee)) END AS grantee
+        FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS acl
+        WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY['ddb.table_id_seq', 'ddb.tables', 'ddb.statistics',
+                                                      'ddb_data.t0', 'ddb_data.t1']::pg_catalog.regclass[])
+          AND acl.grantee OPERATOR(pg_catalog.<>) c.relowner
+    LOOP
+        EXECUTE pg_catalog.format('REVOKE ALL ON TABLE %s FROM %s', granted.relation, granted.grantee);
+    END LOOP;
+END
+$private$;
+
 -- Members of the extension whose rows a dump must hold.
 SELECT pg_catalog.pg_extension_config_dump('ddb.table_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('ddb.tables', '');

@@ -136,3 +136,7 @@ CREATE FUNCTION ddb.query_items(
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_query_items';
 COMMENT ON FUNCTION ddb.query_items(text, text, json, ddb.item, text, text, boolean)
     IS 'the items that a key condition expression selects, in the order of their sort keys';
+
+-- As PostgreSQL has it anyway, unless default privileges of whoever installs say otherwise. `ddb_owner` needs it too.
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ddb TO PUBLIC;
+GRANT USAGE ON TYPE ddb.item TO PUBLIC;

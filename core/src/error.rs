@@ -2,10 +2,10 @@
 //! place in a family belong to the module of the rule, its prefix and its body to [`crate::wire`].
 
 use crate::{
-    expression::{ExpressionFault, UpdateFault},
+    expression::{ExpressionFault, LegacyFault, UpdateFault},
     item::Item,
-    operation::{KeyFault, ParameterFault},
-    table::{ChangeFault, TableFault},
+    request::ParameterFault,
+    table::{ChangeFault, KeyFault, TableFault},
     wire::{MemberFault, PlaceholderFault, ShapeFault, ValueFault},
 };
 
@@ -127,6 +127,8 @@ pub enum Fault {
     Placeholder(PlaceholderFault),
     /// How parameters go together: mixing, placeholders without an expression, Select, segments, ReturnValues.
     Parameter(ParameterFault),
+    /// A legacy parameter by itself: ConditionalOperator, conditions, Expected, AttributeUpdates.
+    Legacy(LegacyFault),
     /// A static fault of an expression. Boxed: it is several times the size of the others.
     Expression(Box<ExpressionFault>),
     /// An update that cannot be applied to the item.
@@ -191,7 +193,7 @@ macro_rules! error_from {
 }
 error_from!(
     ShapeFault => Shape, MemberFault => Member, ValueFault => Value, PlaceholderFault => Placeholder,
-    ParameterFault => Parameter, UpdateFault => Update, KeyFault => Key,
+    ParameterFault => Parameter, LegacyFault => Legacy, UpdateFault => Update, KeyFault => Key,
     TableFault => Table,
 );
 

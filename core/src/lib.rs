@@ -9,9 +9,11 @@ pub mod error;
 pub mod expression;
 pub mod item;
 pub mod operation;
+pub mod request;
 pub mod store;
 #[cfg(any(test, feature = "store-suite"))]
 pub mod store_suite;
 pub mod table;
+pub mod time;
 pub mod wire;
 pub mod write;

@@ -67,7 +67,9 @@ pub fn find(name: &TableName) -> Option<(TableId, pg_sys::Oid)> {
                     .into()
             };
             let args = [Arg::Text(&name.account.0), Arg::Text(&name.name)];
-            spi::query(plan(0), sql, &args, 1, |row| id = Some(TableId(row.int4(1))));
+            spi::query(plan(Query::FindTable), sql, &args, 1, |row| {
+                id = Some(TableId(row.int4(1)))
+            });
         });
         // Gone in the meantime: as good as not found.
         id.and_then(|id| Some((id, storage(id)?)))
@@ -86,7 +88,7 @@ pub fn describe(id: TableId) -> Option<Arc<Table>> {
             "SELECT CAST(description AS pg_catalog.text) FROM ddb.tables WHERE id OPERATOR(pg_catalog.=) $1"
                 .into()
         };
-        spi::query(plan(1), sql, &[Arg::Int4(id.0)], 1, |row| {
+        spi::query(plan(Query::Describe), sql, &[Arg::Int4(id.0)], 1, |row| {
             document = Some(row.text(1))
         });
     });
@@ -139,11 +141,29 @@ fn name_of(table: &Table) -> TableName {
     }
 }
 
-fn plan(shape: u64) -> Plan {
+/// The statements over the catalog. Each has a kept plan of its own, so none may share a name.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+pub enum Query {
+    FindTable,
+    Describe,
+    SettingOffers,
+    InsertTable,
+    UpdateTable,
+    DeleteTable,
+    DeleteStatistics,
+    NextTableId,
+    Statistics,
+    Remember,
+    RelationBlocks,
+    TableNames,
+}
+
+pub fn plan(query: Query) -> Plan {
     Plan {
         table: -1,
         index: None,
         statement: Statement::Catalog,
-        shape,
+        shape: query as u64,
     }
 }

@@ -18,6 +18,7 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::{
     guc::{lock_escalation, lock_timeout},
+    spi,
     subtransaction::subtransaction,
 };
 
@@ -107,6 +108,13 @@ pub struct Patience {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotHad;
 
+/// Why a wait ended without its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Timeout,
+    Deadlock,
+}
+
 impl Patience {
     pub fn of_a_call() -> Patience {
         Patience {
@@ -126,6 +134,8 @@ impl Patience {
 thread_local! {
     /// (transaction, key locks taken in it). Too high after a savepoint's rollback, which only escalates earlier.
     static TAKEN: Cell<(u32, usize)> = const { Cell::new((0, 0)) };
+    /// Those of them that the running call took.
+    static LOCKED_BY_CALL: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Takes the locks of these keys in their order; answers for each whether it was had. After the first that was not,
@@ -145,6 +155,7 @@ pub fn lock_keys(
     let mut had = vec![false; keys.len()];
     let mut all_had = true;
     let mut previous: Option<(Tag, bool)> = None;
+    LOCKED_BY_CALL.set(0);
     for (tag, place) in order {
         had[place] = match previous {
             Some((same, answer)) if same == tag => answer,
@@ -178,15 +189,37 @@ fn lock_key(
     }
     let had = match acquire(tag, false) {
         pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL => {
-            patience.is_some_and(|patience| wait(patience, || lock(tag)).is_ok())
+            patience.is_some_and(|patience| wait_for_key(tag, taken, patience).is_ok())
         }
         pg_sys::LockAcquireResult::LOCKACQUIRE_OK => true,
         _already_held => return true,
     };
     if had {
         TAKEN.set((transaction, taken + 1));
+        LOCKED_BY_CALL.set(LOCKED_BY_CALL.get() + 1);
     }
     had
+}
+
+/// Waits for the lock of a key. What a deadlock means depends on what this transaction holds (`taken` key locks, and more
+/// once it has written): where earlier statements hold it, an answer would not let it go, so the caller gets the
+/// ERROR, as with rows. A call by itself takes its locks in everybody's order: holding some, it gives way, and its answer
+/// ends the transaction; holding none, it is in another's circle only by its place in the queue, and waits on.
+fn wait_for_key(tag: Tag, taken: usize, patience: &Patience) -> Result<(), NotHad> {
+    // SAFETY: this transaction's own state.
+    let has_written = unsafe { pg_sys::GetTopTransactionIdIfAny() } != pg_sys::InvalidTransactionId;
+    loop {
+        match try_wait(patience, || lock(tag)) {
+            Ok(()) => return Ok(()),
+            Err(Refusal::Timeout) => return Err(NotHad),
+            Err(Refusal::Deadlock) if has_written || taken > LOCKED_BY_CALL.get() => spi::raise(
+                PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED,
+                "deadlock detected: another transaction waits for what earlier statements of this one hold",
+            ),
+            Err(Refusal::Deadlock) if taken > 0 => return Err(NotHad),
+            Err(Refusal::Deadlock) => {}
+        }
+    }
 }
 
 /// Everybody else's writes of this table end here. `deadlock_timeout` is raised above the wait: two transactions
@@ -295,8 +328,12 @@ pub fn lock_relation(oid: pg_sys::Oid, mode: u32) {
 /// Takes one lock in a subtransaction of its own, waiting as long as patience lasts. A failed wait releases every lock
 /// of its subtransaction, hence one each; it assigns no transaction id.
 pub fn wait(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
+    try_wait(patience, take).map_err(|_| NotHad)
+}
+
+fn try_wait(patience: &Patience, take: impl FnOnce()) -> Result<(), Refusal> {
     let Some(left) = patience.left() else {
-        return Err(NotHad);
+        return Err(Refusal::Timeout);
     };
     let not_had = [
         PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
@@ -308,13 +345,17 @@ pub fn wait(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
         take();
     });
     patience.spend(started);
-    outcome.map_err(|_| NotHad)
+    outcome.map_err(|code| match code {
+        PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED => Refusal::Deadlock,
+        _ => Refusal::Timeout,
+    })
 }
 
 /// Undone at the subtransaction's end. With the right of a superuser, which the owner of the tables is not.
 fn set_for_subtransaction(setting: &str, value: Duration) {
     let name = CString::new(setting).expect("a setting's name");
-    let value = CString::new(value.as_millis().max(1).to_string()).expect("digits");
+    let value_ms = value.as_millis().clamp(1, i32::MAX as u128);
+    let value = CString::new(value_ms.to_string()).expect("digits");
     // SAFETY: both strings outlive the call.
     unsafe {
         pg_sys::set_config_option(

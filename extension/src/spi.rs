@@ -14,7 +14,8 @@ use pgrx::{PgSqlErrorCode, pg_sys};
 use crate::call::varlena;
 
 /// Which statement: plans are kept by it. `index` is `None` for a table's own storage; `shape` numbers the SQL text
-/// within the module that names it.
+/// within the module that names it. Ids of tables begin anew with an extension that is created again, and the session
+/// goes on: an index of the same number may then have other columns, so the shape tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     pub table: i32,
@@ -284,6 +285,13 @@ unsafe fn kept(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg]) -> pg_sys
         })
     });
     if let Some(known) = known {
+        // Another statement under this key would be run with arguments that are not its own, and read past them.
+        if unsafe { pg_sys::SPI_getargcount(known) } as usize != args.len() {
+            raise(
+                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+                &format!("two statements share the plan {plan:?}"),
+            );
+        }
         return known;
     }
     let text = CString::new(sql()).expect("no NUL in a statement of ours");

@@ -160,9 +160,7 @@ def test_kill_of_the_proxy_leaves_no_open_transaction(fragile, tmp_path):
     try:
         until(lambda: load.written() >= 200 or load.odd)
     finally:
-        proxy.process.kill()
-        proxy.process.wait(30)
-        proxy.log.close()
+        proxy.kill()
     load.join()
     with fragile.connect("fragile") as sql:
         until(lambda: sql.execute(
@@ -180,9 +178,7 @@ def test_a_proxy_killed_while_its_request_waits_leaves_nothing(fragile, tmp_path
         late = Background(lambda: Client(proxy).call("PutItem", {
             "TableName": "Orders", "Item": {"pk": {"S": "held"}, "sk": {"S": "a"}, "by": {"S": "proxy"}}}))
         until(lambda: waiting(sql) == 1)
-        proxy.process.kill()
-        proxy.process.wait(30)
-        proxy.log.close()
+        proxy.kill()
         with pytest.raises((OSError, http.client.HTTPException)):
             late.result()
         holder.execute("COMMIT")
@@ -239,17 +235,63 @@ def test_sigterm_under_load_loses_nothing(fragile, tmp_path):
 
 
 def test_a_crash_in_the_middle_of_a_transaction_undoes_it(fragile):
-    with fragile.connect("fragile") as sql:
-        put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "g"}})
-        sql.execute("BEGIN")
-        put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "lost"}})
-        create_table(sql, "Lost", ORDERS)
-        put(sql, "Lost", {"pk": {"S": "a"}, "sk": {"S": "b"}})
-        sql.execute("SELECT ddb.delete_table('{\"TableName\":\"Orders\"}')")
-        fragile.kill()
+    sql = fragile.connect("fragile")
+    put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "g"}})
+    sql.execute("BEGIN")
+    put(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}, "g": {"S": "lost"}})
+    create_table(sql, "Lost", ORDERS)
+    put(sql, "Lost", {"pk": {"S": "a"}, "sk": {"S": "b"}})
+    sql.execute("SELECT ddb.delete_table('{\"TableName\":\"Orders\"}')")
+    fragile.kill()
+    sql.close()
     fragile.start()
     with fragile.connect("fragile") as sql:
         assert sql.execute("SELECT ddb.list_tables('{}')").fetchone()[0] == {"TableNames": ["Orders"]}
         assert get(sql, "Orders", {"pk": {"S": "kept"}, "sk": {"S": "a"}})["g"] == {"S": "g"}
         assert index_faults(sql, "Orders") == []
         create_table(sql, "Lost", ORDERS)
+
+
+def test_kill_while_tables_come_and_go(fragile, tmp_path):
+    """The catalog and the storage agree: no table without its indexes, no storage without its table."""
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
+    known, changes, threads = [{} for _ in range(4)], [0], []
+
+    def change(number):
+        client, turn = Client(proxy), 0
+        while True:
+            name = f"Come-and-go-{number}-{turn % 3}"
+            operation = "DeleteTable" if known[number].get(name) else "CreateTable"
+            try:
+                status, answer = client.call(operation, {"TableName": name, **(ORDERS if operation == "CreateTable" else {})})
+            except (OSError, http.client.HTTPException):
+                status = None
+            if status != 200:
+                known[number].pop(name, None)
+                return
+            known[number][name] = operation == "CreateTable"
+            turn += 1
+            changes[0] += 1
+
+    try:
+        for number in range(4):
+            threads.append(threading.Thread(target=change, args=(number,), daemon=True))
+            threads[-1].start()
+        until(lambda: changes[0] >= 40)
+        fragile.kill()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+        fragile.start()
+        with fragile.connect("fragile") as sql:
+            tables = dict(sql.execute("SELECT name, id FROM ddb.tables").fetchall())
+            for name, there in {name: there for part in known for name, there in part.items()}.items():
+                assert (name in tables) == there, name
+            storages = {name for (name,) in sql.execute(
+                "SELECT relname FROM pg_class WHERE relnamespace = 'ddb_data'::regnamespace AND relkind = 'r'")}
+            assert storages == {"t0", "t1"} | {
+                f"t{number}{suffix}" for number in tables.values() for suffix in ("", "_i1", "_i2", "_i3", "_i4")}
+            for name in tables:
+                assert index_faults(sql, name) == []
+    finally:
+        proxy.stop()

@@ -107,7 +107,8 @@ def test_a_lock_on_the_table_is_a_conflict_too(cluster, database, open_proxy, sq
 
 
 def test_a_waiter_goes_on_when_the_holder_ends(cluster, database, sql):
-    with cluster.connect(database) as holder, cluster.connect(database) as waiter:
+    holder = cluster.connect(database)
+    with cluster.connect(database) as waiter:
         waiter.execute("SET extenddb.lock_timeout = '30s'")
         holder.execute("BEGIN")
         put(holder, "Plain", {"pk": {"S": "passed on"}, "n": {"N": "1"}})
@@ -117,6 +118,7 @@ def test_a_waiter_goes_on_when_the_holder_ends(cluster, database, sql):
         until(lambda: waiting(sql) == 1)
         # A session that dies lets go as well.
         sql.execute("SELECT pg_terminate_backend(%s)", [holder.info.backend_pid])
+        holder.close()
         assert late.result()["Attributes"]["n"] == {"N": "1"}
 
 

@@ -33,7 +33,7 @@ READ = [
     """ddb.describe_table('{"TableName":"Orders"}')""",
     """ddb.describe_time_to_live('{"TableName":"Orders"}')""",
     "ddb.list_tables('{}')",
-    """ddb.list_tables('{"ExclusiveStartTableName":"A","Limit":3}')""",
+    """ddb.list_tables('{"ExclusiveStartTableName":"AAA","Limit":3}')""",
     f"ddb.request('GetItem', '{_GET}')",
     f"ddb.requests(ARRAY['GetItem','ListTables'], ARRAY['{_GET}', '{{}}']::pg_catalog.json[])",
     f"ddb.get('Orders', '{KEY}')",

@@ -3,7 +3,7 @@
 import pytest
 
 from harness import Cluster, Proxy
-from harness.tables import ORDERS, call, create_table, get, put, storage
+from harness.tables import ORDERS, call, create_table, get, index_faults, put, storage
 
 
 def test_everything_has_a_comment(sql):
@@ -139,3 +139,21 @@ def test_a_reload_changes_settings_of_running_sessions(preloaded):
         else:
             raise AssertionError("the setting did not arrive")
         sql.execute("ALTER SYSTEM RESET extenddb.lock_timeout")
+
+
+def test_the_check_of_indexes_sees_what_is_wrong(sql):
+    """The other tests trust `index_faults`: each kind of damage must show."""
+    create_table(sql, "Damaged", ORDERS)
+    for number in range(4):
+        put(sql, "Damaged", {"pk": {"S": "a"}, "sk": {"S": str(number)}, "g": {"S": "g"}, "lk": {"N": "1"}, "note": {"S": "n"}})
+    base = storage(sql, "Damaged")
+    assert index_faults(sql, "Damaged") == []
+    for relation in [base, *(f"{base}_i{number}" for number in (1, 2, 4))]:
+        for damage in ("DELETE FROM {} WHERE sk = '1'", "UPDATE {} SET bucket = bucket + 1 WHERE sk = '1'",
+                       "UPDATE {} SET item = ddb.apply_update(item, 'SET extra = pk') WHERE sk = '1'",
+                       "UPDATE {} SET sk = '9' WHERE sk = '1'"):
+            sql.execute("BEGIN")
+            assert sql.execute(damage.format(relation)).rowcount == 1
+            assert index_faults(sql, "Damaged") != [], (relation, damage)
+            sql.execute("ROLLBACK")
+    assert index_faults(sql, "Damaged") == []

@@ -247,3 +247,14 @@ def test_reads_assign_no_transaction_id(sql):
     sql.execute("SELECT ddb.items('Plain')").fetchall()
     assert sql.execute("SELECT pg_current_xact_id_if_assigned()").fetchone() == (None,)
     sql.execute("COMMIT")
+
+
+def test_list_tables_then_describe_table(sql):
+    """Statements of the catalog in every order: each keeps a plan of its own."""
+    for number in range(3):
+        create_table(sql, f"Described-{number}", ORDERS)
+        assert f"Described-{number}" in call(sql, "list_tables", {})["TableNames"]
+        table = call(sql, "describe_table", {"TableName": f"Described-{number}"})["Table"]
+        assert (table["ItemCount"], table["TableSizeBytes"]) == (0, 0)
+        call(sql, "delete_table", {"TableName": f"Described-{number}"})
+    assert not any(name.startswith("Described") for name in call(sql, "list_tables", {})["TableNames"])

@@ -10,6 +10,7 @@ from boto3.dynamodb.conditions import Attr, Key
 from boto3.dynamodb.types import Binary
 from botocore.exceptions import ClientError
 
+from harness import Proxy
 from schema import table, unordered
 
 ITEM_MAX_BYTES = 409_600
@@ -109,6 +110,38 @@ def test_tables_come_and_go(client, create):
     client.create_table(**table(names[0], "pk"))
     client.get_waiter("table_exists").wait(TableName=names[0], WaiterConfig={"Delay": 1, "MaxAttempts": 30})
     assert client.scan(TableName=names[0])["Items"] == []
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["in this order", "in the other"])
+def test_one_session_serves_every_operation(cluster, database, client, create, tmp_path, turned):
+    """A session with PostgreSQL keeps what it has prepared: of two operations each comes first once."""
+    name, doomed = create("pk", gsi=[("index", "g", "ALL")]), create("pk")
+    # What a description says of the size is remembered; of this one there is nothing yet.
+    client.create_table(**table(f"Unmeasured{turned}", "pk"))
+    item = {"pk": {"S": "k"}, "g": {"S": "g"}}
+    key = {"pk": {"S": "k"}}
+    query = dict(TableName=name, KeyConditionExpression="pk = :k", ExpressionAttributeValues={":k": {"S": "k"}})
+    calls = [
+        ("create_table", table(f"Created{turned}", "pk")),
+        ("describe_table", dict(TableName=f"Unmeasured{turned}")),
+        ("list_tables", dict(Limit=5)),
+        ("put_item", dict(TableName=name, Item=item)),
+        ("get_item", dict(TableName=name, Key=key)),
+        ("update_item", dict(TableName=name, Key=key, UpdateExpression="REMOVE absent")),
+        ("query", query),
+        ("scan", dict(TableName=name, IndexName="index")),
+        ("batch_write_item", dict(RequestItems={name: [{"PutRequest": {"Item": item}}]})),
+        ("batch_get_item", dict(RequestItems={name: {"Keys": [key]}})),
+        ("delete_item", dict(TableName=name, Key=key)),
+        ("delete_table", dict(TableName=doomed)),
+    ]
+    server = Proxy(cluster.conninfo(database), tmp_path / "log", arguments=["--pool", "1"])
+    try:
+        session = server.client()
+        for operation, request in (calls[::-1] if turned else calls) + calls[1:-1] + calls[-2:0:-1]:
+            getattr(session, operation)(**request)
+    finally:
+        server.stop()
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -250,7 +283,7 @@ def test_an_item_of_400_kb_and_no_byte_more(client, create):
 
 
 def test_pages_end_at_one_megabyte(client, create):
-    name = create("pk sk", "sk:N")
+    name = create("pk sk", "sk:N", gsi=[("keys", "pk", "KEYS_ONLY"), ("all", "pk", "ALL")])
     fixed_bytes = len("pk" "k" "sk" "v") + 2  # the number 1 to 15 takes 2
     content = random.Random(2)
     items = [{"pk": {"S": "k"}, "sk": {"N": str(n)}, "v": {"B": content.randbytes(100_000 - fixed_bytes)}}
@@ -272,6 +305,10 @@ def test_pages_end_at_one_megabyte(client, create):
     counted = list(client.get_paginator("query").paginate(**arguments, Select="COUNT", ScanIndexForward=False))
     assert [page["Count"] for page in counted] == [11, 4]
     assert counted[0]["LastEvaluatedKey"]["sk"] == {"N": "5"}
+    # An index's entries count as they are projected.
+    for index, counts in (("keys", [15]), ("all", [11, 4])):
+        pages = list(client.get_paginator("query").paginate(**arguments, IndexName=index))
+        assert [page["Count"] for page in pages] == counts
 
 
 def test_keys_of_the_full_length(client, create):
@@ -572,6 +609,74 @@ def test_an_index_of_several_hash_and_range_attributes(client, create):
     assert refused(client.query, TableName=name, IndexName="multi", KeyConditionExpression="h1 = :h",
                    ExpressionAttributeValues={":h": {"S": "a"}})[0] == "ValidationException"
     assert client.scan(TableName=name, IndexName="multi", Select="COUNT")["Count"] == len(items)
+
+
+def test_random_writes_are_found_by_every_index(client, create):
+    name = create("pk sk", "sk:N r:B lk:N r2:N", lsi=[("local", "pk lk", "ALL")],
+                  gsi=[("index", "g r", "ALL"), ("multi", "g,pk r2,sk", "ALL"), ("hash", "lk", "ALL")])
+    chance = random.Random(8)
+    choices = {
+        "g": [{"S": text} for text in ("g", "g\x00", "g\x00\x01", "g" * 2048, "g" * 2047 + "h")],
+        "r": [{"B": text} for text in (b"\x00", b"\x00\x00", b"r", b"r" * 1024, b"r" * 1023 + b"\xff")],
+        "lk": [{"N": text} for text in ("0", "-1", "-1.5", "1e100", "0.001")],
+        "r2": [{"N": text} for text in ("0", "2", "10", "-10")],
+    }
+    partitions = [{"S": text} for text in ("p", "p\x00", "q" * 2048)]
+    stored = {}
+
+    def number(value):
+        return {"N": canonical(Decimal(value["N"]))}
+
+    for _ in range(400):
+        key = {"pk": chance.choice(partitions), "sk": {"N": str(chance.randint(-8, 8))}}
+        place = (key["pk"]["S"], int(key["sk"]["N"]))
+        some = {attribute: chance.choice(values) for attribute, values in choices.items() if chance.random() < 0.7}
+        kept = {attribute: number(value) if "N" in value else value for attribute, value in some.items()}
+        what = chance.choice(["put", "put", "update", "update", "delete"])
+        if what == "put":
+            client.put_item(TableName=name, Item={**key, **some})
+            stored[place] = {**key, **kept}
+        elif what == "delete":
+            client.delete_item(TableName=name, Key=key)
+            stored.pop(place, None)
+        else:
+            sets = [f"{attribute} = :{attribute}" for attribute in some]
+            removes = [attribute for attribute in choices if attribute not in some]
+            expression = " ".join(section + ", ".join(parts) for section, parts in
+                                  (("SET ", sets), ("REMOVE ", removes)) if parts)
+            values = {"ExpressionAttributeValues": {f":{attribute}": value for attribute, value in some.items()}}
+            client.update_item(TableName=name, Key=key, UpdateExpression=expression, **(values if some else {}))
+            stored[place] = {**key, **kept}
+
+    def order(attribute):
+        return lambda item: Decimal(item[attribute]["N"]) if "N" in item[attribute] else next(iter(item[attribute].values()))
+
+    indexes = {None: (["pk"], ["sk"]), "local": (["pk"], ["lk"]), "index": (["g"], ["r"]),
+               "multi": (["g", "pk"], ["r2", "sk"]), "hash": (["lk"], [])}
+    for index, (hashes, ranges) in indexes.items():
+        where = {"IndexName": index} if index else {}
+        wanted = {}
+        for item in stored.values():
+            if all(attribute in item for attribute in hashes + ranges):
+                wanted.setdefault(tuple(str(item[attribute]) for attribute in hashes), []).append(item)
+        for items in wanted.values():
+            for forward in (True, False):
+                pages = client.get_paginator("query").paginate(
+                    TableName=name, KeyConditionExpression=" AND ".join(f"{a} = :{a}" for a in hashes),
+                    ExpressionAttributeValues={f":{a}": items[0][a] for a in hashes}, ScanIndexForward=forward,
+                    PaginationConfig={"PageSize": chance.randint(1, 12)}, **where)
+                found = [item for page in pages for item in page["Items"]]
+                keys = [[order(attribute)(item) for attribute in ranges] for item in found]
+                assert keys == sorted(keys, reverse=not forward), index
+                assert sorted(found, key=str_of_key) == sorted(items, key=str_of_key), index
+        scanned = [item for page in client.get_paginator("scan").paginate(
+            TableName=name, PaginationConfig={"PageSize": 13}, **where) for item in page["Items"]]
+        everything = [item for items in wanted.values() for item in items]
+        assert sorted(scanned, key=str_of_key) == sorted(everything, key=str_of_key), index
+
+
+def str_of_key(item):
+    return item["pk"]["S"], int(item["sk"]["N"])
 
 
 def test_a_limit_counts_what_is_read(client, create):

@@ -295,6 +295,8 @@ pub enum UpdateFault {
     /// An operand is not there.
     MissingOperand,
     OperandType,
+    /// The same of AttributeUpdates.
+    AttributeType,
     InvalidPath,
     NumberOverflow,
     NumberUnderflow,
@@ -315,6 +317,7 @@ impl UpdateFault {
                 "The provided expression refers to an attribute that does not exist in the item"
             }
             Self::OperandType => "An operand in the update expression has an incorrect data type",
+            Self::AttributeType => "Type mismatch for attribute to update",
             Self::InvalidPath => "The document path provided in the update expression is invalid for update",
             Self::NumberOverflow => {
                 "Number overflow. Attempting to store a number with magnitude larger than supported range"

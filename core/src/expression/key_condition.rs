@@ -32,6 +32,8 @@ pub enum SortCondition {
     GreaterOrEqual(AttributeValue),
     Between(AttributeValue, AttributeValue),
     BeginsWith(AttributeValue),
+    /// An operator of KeyConditions that no key takes.
+    NotIndexable,
 }
 
 /// What a key condition selects: HASH values and bounds on the RANGE columns, encoded.
@@ -60,8 +62,8 @@ impl KeyCondition {
         Ok(KeyCondition { conditions })
     }
 
-    /// Against the key schema of the table or index that is queried: the number of conditions, the HASH
-    /// attributes, the RANGE attributes, the types, empty values.
+    /// Against the key schema of the table or index that is queried: the number of conditions, operators that no key takes, the
+    /// HASH attributes, the RANGE attributes, the types, empty values.
     pub fn select(&self, hash: &[KeyAttribute], range: &[KeyAttribute]) -> Result<Selection, KeyFault> {
         let keys = hash.len() + range.len();
         if self.conditions.len() > keys {
@@ -69,6 +71,13 @@ impl KeyCondition {
                 conditions: self.conditions.len(),
                 keys,
             });
+        }
+        if self
+            .conditions
+            .iter()
+            .any(|(_, condition)| *condition == SortCondition::NotIndexable)
+        {
+            return Err(KeyFault::ConditionNotIndexable);
         }
         if let ([hash], [] | [_]) = (hash, range) {
             match self.on(hash) {
@@ -186,6 +195,7 @@ impl KeyCondition {
                         inclusive: false,
                     });
                 }
+                SortCondition::NotIndexable => {} // refused by `select`
             }
         }
         bounds
@@ -200,10 +210,11 @@ impl SortCondition {
             | Self::LessOrEqual(value)
             | Self::Greater(value)
             | Self::GreaterOrEqual(value)
-            | Self::BeginsWith(value) => (value, None),
-            Self::Between(lower, upper) => (lower, Some(upper)),
+            | Self::BeginsWith(value) => (Some(value), None),
+            Self::Between(lower, upper) => (Some(lower), Some(upper)),
+            Self::NotIndexable => (None, None),
         };
-        std::iter::once(first).chain(second)
+        first.into_iter().chain(second)
     }
 }
 

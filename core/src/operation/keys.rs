@@ -122,7 +122,7 @@ fn index_type(
     })
 }
 
-fn index_empty(
+pub(crate) fn index_empty(
     index: &Index,
     key: &KeyAttribute,
     _hash: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::{item::ScalarType, write::Timestamp};
+use crate::{item::ScalarType, time::Timestamp};
 
 use super::{
     Billing, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, Projected, Statistics, Table, TableStatus,

@@ -4,10 +4,12 @@ mod change_fault;
 mod describe;
 mod fault;
 mod hash_order;
+mod key_fault;
 
 pub use change_fault::{Alone, ChangeFault};
 pub use describe::{Description, warm_units};
 pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
+pub use key_fault::KeyFault;
 
 use serde::{Deserialize, Serialize};
 

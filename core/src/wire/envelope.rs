@@ -6,7 +6,7 @@ use super::{Layer, json, message};
 use crate::{
     error::{Error, Exception},
     item::{AttributeValue, Attributes, Item, write_attributes, write_value},
-    operation::Operation,
+    request::Operation,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::Layer;
-use crate::{error::Family, item::NumberError, operation::Operation};
+use crate::{error::Family, item::NumberError, request::Operation};
 
 /// SerializationException.                                                    behaviour/wire §types
 #[derive(Clone, Debug, PartialEq)]

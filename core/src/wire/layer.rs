@@ -3,34 +3,8 @@
 
 use crate::{
     error::{Error, Family, Fault},
-    operation::Operation,
+    request::{Layer, Operation},
 };
-
-/// Which of the service's two request layers reads a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
-    New,
-    Old,
-}
-
-impl Layer {
-    /// What one layer says, and the other.
-    pub fn or_old<T>(self, new: T, old: T) -> T {
-        match self {
-            Layer::New => new,
-            Layer::Old => old,
-        }
-    }
-
-    /// An operation's own layer; `newest` is the switch: `Old` puts every operation there.
-    pub fn of(operation: Operation, newest: Layer) -> Layer {
-        use Operation::*;
-        match operation {
-            PutItem | UpdateItem | DeleteItem | GetItem | BatchGetItem | Query | Scan => newest,
-            _ => Layer::Old,
-        }
-    }
-}
 
 /// The text of an error as the operation answers it; `None` for answers without one. `layer` is the operation's
 /// own ([`Layer::of`]), not the one a coerced request was read on: its faults know that themselves, and what is
@@ -49,6 +23,7 @@ pub fn message(error: &Error, operation: Operation, layer: Layer) -> Option<Stri
         Fault::Value(fault) => (fault.family(), fault.text()),
         Fault::Placeholder(fault) => (fault.family(), fault.text()),
         Fault::Parameter(fault) => (fault.family(), fault.text()),
+        Fault::Legacy(fault) => (fault.family(), fault.text()),
         Fault::Expression(fault) => (fault.family(), fault.text()),
         Fault::Update(fault) => (fault.family(), fault.text()),
         Fault::Key(fault) => (fault.family(), fault.text()),

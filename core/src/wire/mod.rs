@@ -11,10 +11,11 @@ mod placeholders;
 mod table_name;
 mod values;
 
+pub use crate::request::Layer;
 pub use decode::{Fields, Member, RequestBody, Shape, Type, decode};
 pub use envelope::{Answer, Object, answer_error, error_body, write_double};
 pub use fault::{MemberFault, Position, SetType, ShapeFault, ValueFault, ValueProblem};
-pub use layer::{Layer, message};
+pub use layer::message;
 pub use members::{Constraint, Members, enums};
 pub use placeholders::{Map, PlaceholderFault, PlaceholderNames, check_unused, placeholders};
 pub use table_name::{NameFault, table_name, table_of_key};

@@ -3,7 +3,7 @@
 
 use super::{Constraint, Layer, MemberFault, members::failed};
 use crate::{
-    operation::{Context, Operation},
+    request::{Context, Operation},
     table::TableName,
 };
 

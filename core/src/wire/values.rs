@@ -6,7 +6,7 @@ use super::{Layer, Position, SetType, ShapeFault, ValueFault, ValueProblem, faul
 use crate::{
     error::Error,
     item::{AttributeValue, Attributes, Number, NumberError},
-    operation::Operation,
+    request::Operation,
 };
 
 /// A map of attribute values whose JSON types are right and whose content is not read yet.

@@ -5,11 +5,8 @@ use std::time::Duration;
 use crate::{
     item::{IndexKey, Item, ItemKey},
     table::{TableId, Version},
+    time::Timestamp,
 };
-
-/// Milliseconds since the epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(pub u64);
 
 /// One decision. Pure: a store may call it again (a transient error, a lost compare-and-set), and may run many in
 /// one commit.

@@ -11,9 +11,9 @@ use extenddb_core::{
 use pgrx::{PgSqlErrorCode, pg_sys};
 
 use crate::{
-    catalog,
+    catalog::{self, Query},
     locks::{self, NotHad, Patience, Tag},
-    spi::{self, Arg, Plan, Snapshot, Statement},
+    spi::{self, Arg, Snapshot},
 };
 
 use super::{storage, write};
@@ -73,7 +73,10 @@ fn create(table: &Table) {
         Arg::Int8(table.version.0),
         Arg::Text(&document(table)),
     ];
-    one_row(spi::change(plan(3), sql, &args), table.id);
+    one_row(
+        spi::change(catalog::plan(Query::InsertTable), sql, &args),
+        table.id,
+    );
 }
 
 fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), StoreError> {
@@ -114,7 +117,10 @@ fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), S
         Arg::Int8(table.version.0),
         Arg::Text(&document(table)),
     ];
-    one_row(spi::change(plan(4), sql, &args), table.id);
+    one_row(
+        spi::change(catalog::plan(Query::UpdateTable), sql, &args),
+        table.id,
+    );
     catalog::changed(table.id);
     Ok(())
 }
@@ -124,9 +130,9 @@ fn drop(table: &Table, patience: &Patience) -> Result<(), StoreError> {
     locks::wait_in_turns(patience, || storage::drop_table(table))?;
     let id = [Arg::Int4(table.id.0)];
     let sql = || "DELETE FROM ddb.tables WHERE id OPERATOR(pg_catalog.=) $1".into();
-    one_row(spi::change(plan(5), sql, &id), table.id);
+    one_row(spi::change(catalog::plan(Query::DeleteTable), sql, &id), table.id);
     let sql = || "DELETE FROM ddb.statistics WHERE table_id OPERATOR(pg_catalog.=) $1".into();
-    spi::change(plan(6), sql, &id);
+    spi::change(catalog::plan(Query::DeleteStatistics), sql, &id);
     Ok(())
 }
 
@@ -135,7 +141,9 @@ fn next_id() -> TableId {
     let sql = || "SELECT CAST(pg_catalog.nextval(CAST($1 AS pg_catalog.regclass)) AS pg_catalog.int4)".into();
     let args = [Arg::Text("ddb.table_id_seq")];
     spi::with_snapshot(Snapshot::Latest, || {
-        spi::query(plan(7), sql, &args, 1, |row| id = row.int4(1))
+        spi::query(catalog::plan(Query::NextTableId), sql, &args, 1, |row| {
+            id = row.int4(1)
+        })
     });
     TableId(id)
 }
@@ -156,19 +164,14 @@ fn document(table: &Table) -> String {
 
 fn one_row(touched: u64, table: TableId) {
     if touched != 1 {
+        // The catalog's row is newer than the caller's snapshot.
+        if write::one_snapshot() {
+            write::serialization_failure();
+        }
         let text = format!(
             "a change of table {} touched {touched} rows of the catalog",
             table.0
         );
         spi::raise(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, &text);
-    }
-}
-
-fn plan(shape: u64) -> Plan {
-    Plan {
-        table: -1,
-        index: None,
-        statement: Statement::Catalog,
-        shape,
     }
 }

@@ -23,9 +23,9 @@ use extenddb_core::{
 use pgrx::pg_sys;
 
 use crate::{
-    catalog,
+    catalog::{self, Query},
     locks::{self, Patience},
-    spi::{self, Arg, Plan, Snapshot, Statement},
+    spi::{self, Arg, Snapshot},
 };
 
 /// The store for one call; what a backend keeps is kept by [`catalog`] and [`spi`].
@@ -91,12 +91,7 @@ impl Store for SpiStore {
                 .into()
         };
         let args = [Arg::Text(&account.0), Arg::Text(after.unwrap_or(""))];
-        let plan = Plan {
-            table: -1,
-            index: None,
-            statement: Statement::Catalog,
-            shape: 10,
-        };
+        let plan = catalog::plan(Query::TableNames);
         if limit > 0 {
             spi::with_snapshot(Snapshot::Transaction, || {
                 spi::query(plan, sql, &args, limit as u64, |row| names.push(row.text(1)));

@@ -5,6 +5,7 @@ use extenddb_core::table::{Statistics, Table, TableId};
 use pgrx::pg_sys;
 
 use crate::{
+    catalog::{self, Query},
     locks::{self, Tag},
     spi::{self, Arg, Plan, Snapshot, Statement},
 };
@@ -32,7 +33,7 @@ fn remembered(table: TableId) -> Option<Statistics> {
             .into()
     };
     spi::query(
-        plan(8),
+        catalog::plan(Query::Statistics),
         sql,
         &[Arg::Int4(table.0), Arg::Text("6 hours")],
         1,
@@ -97,9 +98,13 @@ fn sampled_part(table: TableId, index: Option<i32>) -> f64 {
             .into()
     };
     let storage = storage::name(table, index);
-    spi::query(plan(10), sql, &[Arg::Text(&storage)], 1, |row| {
-        blocks = row.int8(1)
-    });
+    spi::query(
+        catalog::plan(Query::RelationBlocks),
+        sql,
+        &[Arg::Text(&storage)],
+        1,
+        |row| blocks = row.int8(1),
+    );
     let measured = f64::from(MEASURED_BLOCKS);
     (measured / (blocks as f64).max(measured)).clamp(f64::MIN_POSITIVE, 1.0)
 }
@@ -119,19 +124,10 @@ fn remember(table: TableId, figures: &Statistics) {
         Arg::Int8(figures.bytes as i64),
         Arg::Text(&indexes),
     ];
-    spi::change(plan(9), sql, &args);
+    spi::change(catalog::plan(Query::Remember), sql, &args);
 }
 
 fn may_write() -> bool {
     // SAFETY: settings of this backend's transaction.
     unsafe { !pg_sys::XactReadOnly && !pg_sys::RecoveryInProgress() }
-}
-
-fn plan(shape: u64) -> Plan {
-    Plan {
-        table: -1,
-        index: None,
-        statement: Statement::Catalog,
-        shape,
-    }
 }

@@ -4,7 +4,10 @@
 
 use extenddb_core::table::{Index, Table, TableId};
 
-use crate::spi::{self, Arg, Plan, Statement};
+use crate::{
+    catalog::{self, Query},
+    spi::{self, Arg},
+};
 
 /// The qualified name of the storage of a table or of one of its indexes.
 pub fn name(table: TableId, index: Option<i32>) -> String {
@@ -106,12 +109,7 @@ fn compression() -> &'static str {
          AND $2 OPERATOR(pg_catalog.=) ANY (enumvals)"
             .into()
     };
-    let plan = Plan {
-        table: -1,
-        index: None,
-        statement: Statement::Catalog,
-        shape: 2,
-    };
+    let plan = catalog::plan(Query::SettingOffers);
     let args = [Arg::Text("default_toast_compression"), Arg::Text("lz4")];
     spi::query(plan, sql, &args, 1, |_| available = true);
     if available { "COMPRESSION lz4" } else { "" }

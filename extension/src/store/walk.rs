@@ -206,21 +206,19 @@ impl<'a> Walk<'a> {
     }
 
     /// The statement's text follows from what is numbered here (a row comparison goes to the last column). At most
-    /// seven comparisons of 80 kinds and the direction: 46 bits.
+    /// seven comparisons of 80 kinds, the direction, and three to eight columns: 49 bits.
     fn plan(&self, range: &Range) -> Plan {
-        let shape = self
-            .comparisons
-            .iter()
-            .fold(1 + u64::from(range.reverse), |shape, comparison| {
-                let operator = match comparison.operator {
-                    "=" => 0,
-                    ">" => 1,
-                    ">=" => 2,
-                    "<" => 3,
-                    _ => 4,
-                };
-                ((shape * 5 + operator) * 8 + comparison.first as u64) * 2 + u64::from(comparison.count > 1)
-            });
+        let layout = 2 * self.columns.len() as u64 + u64::from(range.reverse);
+        let shape = self.comparisons.iter().fold(layout, |shape, comparison| {
+            let operator = match comparison.operator {
+                "=" => 0,
+                ">" => 1,
+                ">=" => 2,
+                "<" => 3,
+                _ => 4,
+            };
+            ((shape * 5 + operator) * 8 + comparison.first as u64) * 2 + u64::from(comparison.count > 1)
+        });
         Plan {
             table: range.table.0,
             index: range.index,

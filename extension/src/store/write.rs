@@ -105,7 +105,7 @@ pub fn index_row(table: TableId, row: &IndexRow) {
         table: table.0,
         index: Some(row.index),
         statement,
-        shape: 0,
+        shape: row.key.ranges.len() as u64,
     };
     let touched = spi::change(plan, sql, &args);
     if row.write != RowWrite::Clear {

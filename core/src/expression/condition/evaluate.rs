@@ -123,7 +123,7 @@ impl View<'_> {
 }
 
 /// The order of two values of one orderable type: numbers by value, strings and binaries by bytes.
-pub(super) fn order(one: &AttributeValue, two: &AttributeValue) -> Option<Ordering> {
+pub(in super::super) fn order(one: &AttributeValue, two: &AttributeValue) -> Option<Ordering> {
     match (one, two) {
         (AttributeValue::S(one), AttributeValue::S(two)) => Some(one.cmp(two)),
         (AttributeValue::N(one), AttributeValue::N(two)) => Some(one.cmp(two)),

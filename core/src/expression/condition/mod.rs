@@ -2,11 +2,12 @@
 //!                                                                          behaviour/expressions §conditions
 //!
 //! `parse` reads the text, `check` binds names and values and looks at each leaf, `evaluate` answers for an
-//! item.
+//! item. `joined` makes one without a text.
 
 mod ast;
 mod check;
 mod evaluate;
+mod joined;
 mod parse;
 
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use crate::item::{AttributeValue, Item, Number, ValueType};
 use super::{Body, ExpressionFault, Kind, Path, Placeholders, cache::Cache, lexer::check_length};
 
 pub(super) use ast::Comparator;
+pub(super) use evaluate::order;
+pub(super) use joined::Joined;
 
 use ast::Tree;
 

@@ -173,14 +173,15 @@ fn number(result: Result<Number, NumberError>) -> Result<AttributeValue, UpdateF
     }
 }
 
-/// The sum of two numbers, or the union of two sets of one type.
+/// The sum of two numbers, the union of two sets of one type, or one list after the other.
 fn add(stored: &AttributeValue, value: &AttributeValue) -> Result<AttributeValue, UpdateFault> {
-    use AttributeValue::{Bs, N, Ns, Ss};
+    use AttributeValue::{Bs, L, N, Ns, Ss};
     Ok(match (stored, value) {
         (N(stored), N(value)) => number(stored.checked_add(*value))?,
         (Ss(stored), Ss(value)) => Ss(union(stored, value)),
         (Ns(stored), Ns(value)) => Ns(union(stored, value)),
         (Bs(stored), Bs(value)) => Bs(union(stored, value)),
+        (L(stored), L(value)) => L([stored.as_slice(), value].concat()),
         _ => return Err(UpdateFault::OperandType),
     })
 }

@@ -15,7 +15,7 @@ pub(super) struct Action {
 pub(super) enum Verb {
     Set(Operand),
     Remove,
-    /// A number or a set.
+    /// A number or a set; in AttributeUpdates a list too.
     Add(AttributeValue),
     /// A set.
     Delete(AttributeValue),

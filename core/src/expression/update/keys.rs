@@ -6,14 +6,14 @@ use crate::{
     item::{AttributeValue, ValueType},
     operation::{
         KeyFault,
-        keys::{check_key_path, encoded_size, index_size, is_empty},
+        keys::{check_key_path, encoded_size, index_empty, index_size, is_empty},
     },
     table::{Index, KeyAttribute, Table},
     write::INDEX_RANGES_MAX_BYTES,
 };
 
 use super::{
-    Update,
+    Origin, Update,
     apply::{Changes, Old},
     ast::{Action, Verb},
 };
@@ -38,9 +38,13 @@ pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyF
     paths(update)
         .into_iter()
         .try_for_each(|path| check_key_path(table, path))?;
-    for (_, key) in keys_of(&indexes) {
+    for (index, key) in keys_of(&indexes) {
         if let Some(literal) = writer(update, key).and_then(Action::literal) {
-            check_not_empty(literal)?;
+            match update.origin {
+                Origin::Expression => check_not_empty(literal)?,
+                // The text of a whole item, which names the index.
+                Origin::Attributes => index_empty(index, key, index.hash.contains(key), literal)?,
+            }
         }
     }
     for (index, key) in keys_of(&indexes) {

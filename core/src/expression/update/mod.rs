@@ -14,19 +14,18 @@ mod tests;
 
 use crate::{
     error::Error,
-    item::{Attributes, Item},
-    operation::KeyFault,
-    table::Table,
+    item::{AttributeValue, Attributes, Item},
+    table::{KeyFault, Table},
 };
 
 use super::{
-    Body, ExpressionFault, Kind, Placeholders, Projection,
+    Body, Element, ExpressionFault, Kind, Path, Placeholders, Projection, UpdateFault,
     cache::Cache,
     lexer::check_length,
     tree::{self, Trees},
 };
 use apply::Old;
-use ast::{Action, Verb};
+use ast::{Action, Operand, Verb};
 
 /// An update that has passed every static check; owns its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +34,25 @@ pub struct Update {
     actions: Vec<Action>,
     /// The targets, merged; at each end the place of its action.
     trees: Trees<usize>,
+    origin: Origin,
+}
+
+/// What an update was read from; some rules and texts differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Expression,
+    /// AttributeUpdates.                                                behaviour/legacy §attribute-updates
+    Attributes,
+}
+
+/// What AttributeUpdates do to a whole attribute.
+pub(super) enum AttributeAction {
+    Put(AttributeValue),
+    /// A number, a set or a list.
+    Add(AttributeValue),
+    /// A set.
+    Delete(AttributeValue),
+    Remove,
 }
 
 thread_local! {
@@ -47,16 +65,42 @@ impl Update {
             check_length(text, false)?;
             let written = WRITTEN.with(|cache| cache.get_or_parse(text, syntax::parse))?;
             let actions = bind::bind(&written, placeholders)?;
-            let targets = actions.iter().map(|action| &action.target);
-            let trees = tree::merge(targets.enumerate().map(|(place, target)| (target, place)));
-            Ok(Update { actions, trees })
+            Ok(Update::new(actions, Origin::Expression))
         };
         parse().map_err(|body| body.of(Kind::Update))
     }
 
-    /// What the request is charged with by its statement alone, in bytes.
+    /// AttributeUpdates: one action an attribute, by its literal name.
+    pub(super) fn of_attributes(actions: impl IntoIterator<Item = (String, AttributeAction)>) -> Update {
+        let actions = actions.into_iter().map(|(name, action)| Action {
+            target: Path(vec![Element::Name(name)]),
+            verb: match action {
+                AttributeAction::Put(value) => Verb::Set(Operand::Value(value)),
+                AttributeAction::Add(value) => Verb::Add(value),
+                AttributeAction::Delete(value) => Verb::Delete(value),
+                AttributeAction::Remove => Verb::Remove,
+            },
+        });
+        Update::new(actions.collect(), Origin::Attributes)
+    }
+
+    /// Of actions whose targets are apart.
+    fn new(actions: Vec<Action>, origin: Origin) -> Update {
+        let targets = actions.iter().map(|action| &action.target);
+        let trees = tree::merge(targets.enumerate().map(|(place, target)| (target, place)));
+        Update {
+            actions,
+            trees,
+            origin,
+        }
+    }
+
+    /// What the request is charged with by its statement alone, in bytes; AttributeUpdates are not.
     pub fn charge(&self) -> usize {
-        charge::of_statement(&self.actions)
+        match self.origin {
+            Origin::Expression => charge::of_statement(&self.actions),
+            Origin::Attributes => 0,
+        }
     }
 
     /// The statement against the table's keys and index keys: targets that are keys, supplied values of the wrong type,
@@ -70,7 +114,10 @@ impl Update {
     /// are checked here, and nesting; the finished item's size is the caller's to check.
     pub fn apply(&self, table: &Table, old: Option<&Item>, key: &Attributes) -> Result<Option<Item>, Error> {
         let mut before = Old::new(old, key, &self.actions);
-        let changes = apply::changes(self, &mut before)?;
+        let changes = apply::changes(self, &mut before).map_err(|fault| match (fault, self.origin) {
+            (UpdateFault::OperandType, Origin::Attributes) => UpdateFault::AttributeType,
+            (fault, _) => fault,
+        })?;
         keys::check_result(table, &before, &changes)?;
         if let Some(old) = old {
             return Ok(Some(old.with(&changes)));

@@ -13,35 +13,13 @@ use crate::{
     item::{AttributeValue, Attributes, Item},
     table::{Table, TableName},
     wire::{
-        self, Fields, Layer, Member, PlaceholderNames, Position, RawAttributes, ReadAttributes, Shape, Type,
-        check_name, check_unused, placeholders,
+        self, Fields, Layer, PlaceholderNames, Position, RawAttributes, ReadAttributes, check_name,
+        check_unused, placeholders,
     },
     write::{Arms, ReturnConsumedCapacity, ReturnValues},
 };
 
-use super::{Context, Operation, ParameterFault};
-
-/// The shapes of the legacy parameters, whose JSON types are judged like all others.
-pub const EXPECTED: Type = Type::Map(&Type::Structure(&EXPECTED_VALUE));
-pub const ATTRIBUTE_UPDATES: Type = Type::Map(&Type::Structure(&ATTRIBUTE_VALUE_UPDATE));
-
-static EXPECTED_VALUE: Shape = Shape {
-    name: "ExpectedAttributeValue",
-    members: &[
-        Member::new("Value", Type::AttributeValue),
-        Member::new("Exists", Type::Boolean),
-        Member::new("ComparisonOperator", Type::String),
-        Member::new("AttributeValueList", Type::List(&Type::AttributeValue)),
-    ],
-};
-
-static ATTRIBUTE_VALUE_UPDATE: Shape = Shape {
-    name: "AttributeValueUpdate",
-    members: &[
-        Member::new("Value", Type::AttributeValue),
-        Member::new("Action", Type::String),
-    ],
-};
+use super::{Context, Operation, ParameterFault, legacy::LegacyValues};
 
 /// How a request is read: the layer it is read on (the old one where it was coerced) and the operation's own.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +51,7 @@ pub struct Values {
     pub subject: Option<ReadAttributes>,
     pub expression_values: Option<ReadAttributes>,
     pub start_key: Option<ReadAttributes>,
+    pub legacy: LegacyValues,
 }
 
 impl Values {
@@ -108,7 +87,10 @@ impl Values {
                     check_attributes_to_get(fields, reading)?;
                     continue;
                 }
-                _ => continue,
+                _ => {
+                    values.legacy.read(member, fields, reading)?;
+                    continue;
+                }
             };
             if let Some(raw) = fields.attributes(member) {
                 *place = Some(reading.read(&raw, position)?);
@@ -150,14 +132,6 @@ pub fn check_mixing_of(
         return Ok(());
     }
     Err(ParameterFault::Mixed { legacy, expression })
-}
-
-/// Parameters from before there were expressions: refused, never accepted and dropped.
-pub fn refuse_legacy(fields: &Fields<'_>, legacy: &[&'static str]) -> Result<(), Fault> {
-    match legacy.iter().find(|name| fields.has(name)) {
-        Some(name) => Err(Fault::NotServed(name)),
-        None => Ok(()),
-    }
 }
 
 /// Whether a request has expressions that the two maps can be used in.
@@ -216,6 +190,12 @@ impl Write {
             item_on_failure: fields.string("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD"),
             condition: None,
         }
+    }
+
+    /// ConditionalOperator and Expected.
+    fn read_expected(&mut self, fields: &Fields<'_>, legacy: &mut LegacyValues) -> Result<(), Error> {
+        self.condition = legacy.expected(fields.string("ConditionalOperator"))?;
+        Ok(())
     }
 
     /// Parses ConditionExpression, where there is one.

@@ -12,9 +12,8 @@ use crate::{
 };
 
 use super::{
-    super::{Context, Operation, ParameterFault, keys},
+    super::{Context, Operation, ParameterFault, keys, legacy},
     Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders, read_placeholders,
-    refuse_legacy,
 };
 
 /// The largest item, names and values together.
@@ -25,7 +24,7 @@ pub static SHAPE: Shape = Shape {
     members: &[
         Member::new("TableName", Type::String),
         Member::new("Item", Type::Map(&Type::AttributeValue)),
-        Member::new("Expected", super::EXPECTED),
+        Member::new("Expected", legacy::EXPECTED),
         Member::new("ReturnValues", Type::String),
         Member::new("ReturnConsumedCapacity", Type::String),
         Member::new("ReturnItemCollectionMetrics", Type::String),
@@ -54,14 +53,17 @@ impl PutItem {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::PutItem, layer, context);
         let mut write = Self::members(&fields, &reading, context)?;
-        let legacy = ["Expected", "ConditionalOperator"];
-        let mixing = check_mixing(&fields, &legacy, &["ConditionExpression"]);
-        let values = Values::read_unmixed(&fields, &reading, mixing)?;
+        let mixing = check_mixing(
+            &fields,
+            &["Expected", "ConditionalOperator"],
+            &["ConditionExpression"],
+        );
+        let mut values = Values::read_unmixed(&fields, &reading, mixing)?;
         let uses = Uses::both(fields.has("ConditionExpression"));
         let suffix = reading.own_layer.or_old("", ": ConditionExpression is null");
         let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
         let attributes = values.subject.ok_or_else(missing_item)?.settle()?;
-        refuse_legacy(&fields, &legacy)?;
+        write.read_expected(&fields, &mut values.legacy)?;
         write.read_condition(&fields, &placeholders)?;
         if !matches!(write.return_values, ReturnValues::None | ReturnValues::AllOld) {
             return Err(ParameterFault::ReturnValues.into());

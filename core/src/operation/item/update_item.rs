@@ -14,10 +14,10 @@ use crate::{
 };
 
 use super::{
-    super::{Context, Operation, keys},
+    super::{Context, Operation, keys, legacy},
     Answered, Reading, Returned, Uses, Values, Write, check_mixing, finish_placeholders,
     put_item::ITEM_MAX_BYTES,
-    read_placeholders, refuse_legacy,
+    read_placeholders,
 };
 
 pub static SHAPE: Shape = Shape {
@@ -25,8 +25,8 @@ pub static SHAPE: Shape = Shape {
     members: &[
         Member::new("TableName", Type::String),
         Member::new("Key", Type::Map(&Type::AttributeValue)),
-        Member::new("AttributeUpdates", super::ATTRIBUTE_UPDATES),
-        Member::new("Expected", super::EXPECTED),
+        Member::new("AttributeUpdates", legacy::ATTRIBUTE_UPDATES),
+        Member::new("Expected", legacy::EXPECTED),
         Member::new("ConditionalOperator", Type::String),
         Member::new("ReturnValues", Type::String),
         Member::new("ReturnConsumedCapacity", Type::String),
@@ -56,9 +56,12 @@ impl UpdateItem {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::UpdateItem, layer, context);
         let mut write = Self::members(&fields, reading, context)?;
-        let legacy = ["AttributeUpdates", "Expected", "ConditionalOperator"];
-        let mixing = check_mixing(&fields, &legacy, &["UpdateExpression", "ConditionExpression"]);
-        let values = Values::read_unmixed(&fields, &reading, mixing)?;
+        let mixing = check_mixing(
+            &fields,
+            &["AttributeUpdates", "Expected", "ConditionalOperator"],
+            &["UpdateExpression", "ConditionExpression"],
+        );
+        let mut values = Values::read_unmixed(&fields, &reading, mixing)?;
         let uses = Uses::both(fields.has("UpdateExpression") || fields.has("ConditionExpression"));
         let suffix = reading
             .own_layer
@@ -68,8 +71,9 @@ impl UpdateItem {
             .subject
             .ok_or_else(|| Fault::Internal("no Key".into()))?
             .settle()?;
-        refuse_legacy(&fields, &legacy)?;
-        let update = Self::expressions(&fields, &mut write, &placeholders)?;
+        let attribute_updates = values.legacy.update()?;
+        write.read_expected(&fields, &mut values.legacy)?;
+        let update = Self::expressions(&fields, &mut write, &placeholders)?.or(attribute_updates);
         finish_placeholders(&placeholders)?;
         Ok(UpdateItem { write, key, update })
     }

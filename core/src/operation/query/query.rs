@@ -4,15 +4,16 @@
 use crate::{
     engine,
     error::Error,
-    expression::{Condition, KeyCondition, Kind, Projection},
+    expression::{Condition, KeyCondition, Kind, Projection, legacy},
     item::{Attributes, encode_hash, hash_bucket, stored_hash},
     operation::{
         Context, Operation, ParameterFault,
         item::{
             Reading, Uses, Values, check_mixing, finish_placeholders,
             get_item::{attributes_to_get, check_not_empty},
-            read_placeholders, refuse_legacy,
+            read_placeholders,
         },
+        legacy::{CONDITIONS, check_operators},
     },
     store::{Access, Part, Store},
     table::{Table, TableName},
@@ -21,7 +22,6 @@ use crate::{
 };
 
 use super::{
-    CONDITIONS,
     page::PageRequest,
     select::{self, Select},
     source::Source,
@@ -58,6 +58,8 @@ struct Query {
     select: Option<Select>,
     key_condition: KeyCondition,
     filter: Option<Condition>,
+    /// As the text about keys in it names its parameter.
+    filter_name: &'static str,
     projection: Option<Projection>,
     start_key: Option<Attributes>,
     limit: Option<i64>,
@@ -77,7 +79,7 @@ impl Query {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::Query, layer, context);
         let table = Self::members(&fields, &reading, context)?;
-        let values = Values::read_unmixed(&fields, &reading, Self::check_mixing(&fields))?;
+        let mut values = Values::read_unmixed(&fields, &reading, Self::check_mixing(&fields))?;
         let expressions = ["KeyConditionExpression", "FilterExpression"].map(|name| fields.string(name));
         let uses = Uses {
             names: expressions.iter().any(Option::is_some) || fields.has("ProjectionExpression"),
@@ -90,12 +92,18 @@ impl Query {
         let mut members = Members::new(layer);
         members.one_of("select", fields.string("Select"), enums::SELECT);
         members.finish()?;
-        refuse_legacy(&fields, &["ConditionalOperator", "QueryFilter", "KeyConditions"])?;
+        let join = values.legacy.join(fields.string("ConditionalOperator"))?;
+        let query_filter = values.legacy.filter(join)?;
+        let key_conditions = values.legacy.key_conditions()?;
         let names = attributes_to_get(&fields)?;
         let start_key = values.start_key.map(|key| key.settle()).transpose()?;
         let [key_condition, filter] = expressions;
-        let key_condition = key_condition.ok_or(ParameterFault::NoKeyCondition)?;
-        let key_condition = Condition::parse(Kind::KeyCondition, key_condition, &placeholders, false)?;
+        if key_condition.is_none() && key_conditions.is_none() {
+            return Err(ParameterFault::NoKeyCondition.into());
+        }
+        let key_condition = key_condition
+            .map(|text| Condition::parse(Kind::KeyCondition, text, &placeholders, false))
+            .transpose()?;
         let with_size = reading.own_layer == Layer::Old;
         let filter = filter
             .map(|text| Condition::parse(Kind::Filter, text, &placeholders, with_size))
@@ -104,13 +112,23 @@ impl Query {
         finish_placeholders(&placeholders)?;
         let select = Select::parse(fields.string("Select"));
         select::check_request(select, parameter, fields.has("IndexName"))?;
+        let key_condition = match &key_condition {
+            Some(condition) => KeyCondition::from_condition(condition)?,
+            None => legacy::key_condition(key_conditions.unwrap_or_default())?,
+        };
+        let filter_name = if query_filter.is_some() {
+            "QueryFilter"
+        } else {
+            "Filter Expression"
+        };
         Ok(Query {
             table,
             sent_name: fields.string("TableName").unwrap_or_default().to_owned(),
             index: fields.string("IndexName").map(str::to_owned),
             select,
-            key_condition: KeyCondition::from_condition(&key_condition)?,
-            filter,
+            key_condition,
+            filter: filter.or(query_filter),
+            filter_name,
             projection,
             start_key,
             limit: fields.integer("Limit"),
@@ -133,6 +151,8 @@ impl Query {
             members.one_of("select", fields.string("Select"), enums::SELECT);
             members.return_consumed_capacity(capacity);
             members.table_name(&name);
+            check_operators(fields, "QueryFilter", layer, &mut members);
+            check_operators(fields, "KeyConditions", layer, &mut members);
             check_not_empty(fields, &mut members);
             members.range("Limit", limit, 1, i64::MAX);
             members.finish()?;
@@ -146,6 +166,8 @@ impl Query {
         let mut members = Members::new(layer);
         members.table_name(&name);
         members.return_consumed_capacity(capacity);
+        check_operators(fields, "QueryFilter", layer, &mut members);
+        check_operators(fields, "KeyConditions", layer, &mut members);
         check_not_empty(fields, &mut members);
         members.finish()?;
         Ok(name.map_err(MemberFault::from)?)
@@ -215,7 +237,10 @@ impl Query {
     fn check_filter(&self, source: &Source<'_>) -> Result<(), ParameterFault> {
         let paths = self.filter.as_ref().map(Condition::paths).unwrap_or_default();
         match paths.into_iter().find(|path| source.is_key(path.root())) {
-            Some(path) => Err(ParameterFault::FilterOnKey(path.root().to_owned())),
+            Some(path) => Err(ParameterFault::FilterOnKey {
+                filter: self.filter_name,
+                attribute: path.root().to_owned(),
+            }),
             None => Ok(()),
         }
     }

@@ -10,8 +10,9 @@ use crate::{
         item::{
             Reading, Uses, Values, check_mixing, finish_placeholders,
             get_item::{attributes_to_get, check_not_empty},
-            read_placeholders, refuse_legacy,
+            read_placeholders,
         },
+        legacy::{CONDITIONS, check_operators, lacks_operator},
     },
     store::{Access, Part, Store},
     table::{Table, TableName},
@@ -20,7 +21,6 @@ use crate::{
 };
 
 use super::{
-    CONDITIONS,
     page::PageRequest,
     query::projection,
     select::{self, Select},
@@ -89,7 +89,7 @@ impl Scan {
             &["AttributesToGet", "ScanFilter", "ConditionalOperator"],
             &["ProjectionExpression", "FilterExpression"],
         );
-        let values = Values::read_unmixed(&fields, &reading, mixing)?;
+        let mut values = Values::read_unmixed(&fields, &reading, mixing)?;
         let filter = fields.string("FilterExpression");
         let uses = Uses {
             names: filter.is_some() || fields.has("ProjectionExpression"),
@@ -97,10 +97,11 @@ impl Scan {
         };
         let suffix = ": FilterExpression is null";
         let placeholders = read_placeholders(values.names, values.expression_values, uses, suffix)?;
-        refuse_legacy(&fields, &["ConditionalOperator", "ScanFilter"])?;
+        let join = values.legacy.join(fields.string("ConditionalOperator"))?;
         let mut members = Members::new(layer);
         members.one_of("select", fields.string("Select"), enums::SELECT);
         members.finish()?;
+        let scan_filter = values.legacy.filter(join)?;
         let names = attributes_to_get(&fields)?;
         let start_key = values.start_key.map(|key| key.settle()).transpose()?;
         let filter = filter
@@ -116,7 +117,7 @@ impl Scan {
             sent_name: fields.string("TableName").unwrap_or_default().to_owned(),
             index: fields.string("IndexName").map(str::to_owned),
             select,
-            filter,
+            filter: filter.or(scan_filter),
             projection,
             start_key,
             segment,
@@ -130,7 +131,7 @@ impl Scan {
         let [limit, segment, total] =
             ["Limit", "Segment", "TotalSegments"].map(|member| fields.integer(member));
         let capacity = fields.string("ReturnConsumedCapacity");
-        let layer = if fields.has("TableName") {
+        let layer = if fields.has("TableName") && !lacks_operator(fields, "ScanFilter") {
             reading.layer
         } else {
             Layer::Old
@@ -147,6 +148,7 @@ impl Scan {
                 fields.string("ConditionalOperator"),
                 enums::CONDITIONAL_OPERATOR,
             );
+            check_operators(fields, "ScanFilter", layer, &mut members);
             members.range("Segment", segment, 0, TOTAL_SEGMENTS_MAX - 1);
             check_not_empty(fields, &mut members);
             members.range("Limit", limit, 1, i64::MAX);

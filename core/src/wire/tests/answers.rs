@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     error::{Error, Exception, Fault},
-    operation::Operation::*,
+    request::Operation::*,
 };
 
 #[test]
@@ -145,7 +145,7 @@ fn the_prefix_follows_the_family() {
         let text = message(&unused.clone().into(), operation, layer).unwrap();
         text.starts_with("1 validation error detected: ")
     };
-    for operation in crate::operation::Operation::ALL {
+    for operation in crate::request::Operation::ALL {
         let expected = matches!(operation, PutItem | UpdateItem | DeleteItem);
         assert_eq!(
             has_prefix(operation, Layer::of(operation, Layer::New)),

@@ -385,7 +385,7 @@ fn the_deepest_value_fits_a_two_megabyte_stack() {
             let (request, layer) = fields(&body);
             let item = request.attributes("Item").unwrap();
             assert!(
-                item.read(Position::Item, crate::operation::Operation::PutItem, layer)
+                item.read(Position::Item, crate::request::Operation::PutItem, layer)
                     .is_err()
             );
         }

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     error::Error,
     item::{AttributeValue, Attributes},
-    operation::Operation::{self, *},
+    request::Operation::{self, *},
 };
 
 const V1: &str = "1 validation error detected: ";

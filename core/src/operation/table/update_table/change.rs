@@ -14,7 +14,7 @@ use crate::{
         Billing, ChangeFault, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, Projected, Table, TableFault,
         TableStatus, Throughput, ThroughputHistory, Units, Version, warm_units,
     },
-    write::Timestamp,
+    time::Timestamp,
 };
 
 use super::request::{ThroughputUpdate, UpdateTable};
