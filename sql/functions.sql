@@ -56,6 +56,10 @@ CREATE FUNCTION ddb.list_tables(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_tables';
 COMMENT ON FUNCTION ddb.list_tables(json) IS 'DynamoDB ListTables: the names of the tables';
 
+CREATE FUNCTION ddb.list_tags_of_resource(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_tags_of_resource';
+COMMENT ON FUNCTION ddb.list_tags_of_resource(json) IS 'DynamoDB ListTagsOfResource: the tags of a table';
+
 CREATE FUNCTION ddb.put_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_put_item';
 COMMENT ON FUNCTION ddb.put_item(json) IS 'DynamoDB PutItem: stores an item whole';
@@ -67,6 +71,14 @@ COMMENT ON FUNCTION ddb.query(json) IS 'DynamoDB Query: a page of items of one p
 CREATE FUNCTION ddb.scan(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_scan';
 COMMENT ON FUNCTION ddb.scan(json) IS 'DynamoDB Scan: a page of items of a table or index';
+
+CREATE FUNCTION ddb.tag_resource(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_tag_resource';
+COMMENT ON FUNCTION ddb.tag_resource(json) IS 'DynamoDB TagResource: adds tags to a table, or changes them';
+
+CREATE FUNCTION ddb.untag_resource(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_untag_resource';
+COMMENT ON FUNCTION ddb.untag_resource(json) IS 'DynamoDB UntagResource: takes tags from a table';
 
 CREATE FUNCTION ddb.update_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_item';

@@ -691,3 +691,72 @@ fn time_to_live_gives_items_their_time_when_they_are_written() {
         "Cannot describe time to live while table is in CREATING state: Current table state is CREATING"
     );
 }
+
+#[test]
+fn tags_are_kept_whole_and_go_with_their_table() {
+    let store = MemoryStore::default();
+    let arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Tab";
+    let tag = |key: &str, value: &str| json!({"Key": key, "Value": value});
+    let create = || {
+        ok(
+            &store,
+            "CreateTable",
+            json!({"TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
+                "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}], "Tags": [tag("a", "1")]}),
+        )
+    };
+    let list = || ok(&store, "ListTagsOfResource", json!({"ResourceArn": arn}))["Tags"].clone();
+    assert_eq!(create()["TableDescription"].get("Tags"), None);
+    assert_eq!(list(), json!([tag("a", "1")]));
+    let answer = ok(
+        &store,
+        "TagResource",
+        json!({"ResourceArn": arn, "Tags": [tag("b", ""), tag("a", "2")]}),
+    );
+    assert_eq!(answer, Value::Null, "an empty body");
+    assert_eq!(list(), json!([tag("a", "2"), tag("b", "")]));
+    // Fifty fit, all or none.
+    let many = |count: usize| (0..count).map(|n| tag(&format!("k{n}"), "v")).collect::<Vec<_>>();
+    let (status, fault) = call(
+        &store,
+        "TagResource",
+        &json!({"ResourceArn": arn, "Tags": many(49)}),
+    );
+    assert_eq!(
+        (status, &fault["message"]),
+        (
+            400,
+            &json!("Number of Tags exceed the current limit for the provided ResourceArn")
+        )
+    );
+    assert_eq!(list().as_array().map(Vec::len), Some(2));
+    ok(
+        &store,
+        "TagResource",
+        json!({"ResourceArn": arn, "Tags": many(48)}),
+    );
+    assert_eq!(list().as_array().map(Vec::len), Some(50));
+    let untag = json!({"ResourceArn": arn, "TagKeys": ["a", "never", "k0"]});
+    assert_eq!(ok(&store, "UntagResource", untag), Value::Null);
+    assert_eq!(list().as_array().map(Vec::len), Some(48));
+    // Writers plan with the description, and go on.
+    put(&store, "p", Value::Null);
+    ok(&store, "DeleteTable", json!({"TableName": "Tab"}));
+    create();
+    assert_eq!(list(), json!([tag("a", "1")]));
+
+    let one = json!({"ResourceArn": arn, "Tags": [tag("x", "y")]});
+    for (status, text) in [
+        (TableStatus::Creating, "Table is being created: Tab"),
+        (TableStatus::Deleting, "Table is being deleted: Tab"),
+    ] {
+        alter(&store, move |table| table.status = status);
+        let (_, fault) = call(&store, "TagResource", &one);
+        assert_eq!(
+            fault["message"],
+            format!("Attempt to change a resource which is still in use: {text}")
+        );
+        assert_eq!(list(), json!([tag("a", "1")]));
+    }
+}

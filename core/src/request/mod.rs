@@ -19,16 +19,19 @@ pub enum Operation {
     DescribeTimeToLive,
     GetItem,
     ListTables,
+    ListTagsOfResource,
     PutItem,
     Query,
     Scan,
+    TagResource,
+    UntagResource,
     UpdateItem,
     UpdateTable,
     UpdateTimeToLive,
 }
 
 impl Operation {
-    pub const ALL: [Operation; 15] = [
+    pub const ALL: [Operation; 18] = [
         Self::BatchGetItem,
         Self::BatchWriteItem,
         Self::CreateTable,
@@ -38,9 +41,12 @@ impl Operation {
         Self::DescribeTimeToLive,
         Self::GetItem,
         Self::ListTables,
+        Self::ListTagsOfResource,
         Self::PutItem,
         Self::Query,
         Self::Scan,
+        Self::TagResource,
+        Self::UntagResource,
         Self::UpdateItem,
         Self::UpdateTable,
         Self::UpdateTimeToLive,
@@ -58,9 +64,12 @@ impl Operation {
             Self::DescribeTimeToLive => "DescribeTimeToLive",
             Self::GetItem => "GetItem",
             Self::ListTables => "ListTables",
+            Self::ListTagsOfResource => "ListTagsOfResource",
             Self::PutItem => "PutItem",
             Self::Query => "Query",
             Self::Scan => "Scan",
+            Self::TagResource => "TagResource",
+            Self::UntagResource => "UntagResource",
             Self::UpdateItem => "UpdateItem",
             Self::UpdateTable => "UpdateTable",
             Self::UpdateTimeToLive => "UpdateTimeToLive",
@@ -83,7 +92,12 @@ impl Operation {
     pub fn writes_tables(self) -> bool {
         matches!(
             self,
-            Self::CreateTable | Self::DeleteTable | Self::UpdateTable | Self::UpdateTimeToLive
+            Self::CreateTable
+                | Self::DeleteTable
+                | Self::TagResource
+                | Self::UntagResource
+                | Self::UpdateTable
+                | Self::UpdateTimeToLive
         )
     }
 }

@@ -6,6 +6,7 @@ use super::{
     TableStatus,
     change_fault::ChangeFault,
     hash_order::{Start, printed},
+    resource_fault::ResourceFault,
 };
 
 /// One variant a text. A `String` alone is the name of the table or index that the text names.
@@ -122,6 +123,7 @@ pub enum TableFault {
     TooManyTags,
 
     Change(ChangeFault),
+    Resource(ResourceFault),
 
     // Time to live                                                            behaviour/tables §time-to-live
     TimeToLiveWhileCreating(String),
@@ -189,6 +191,12 @@ impl From<ChangeFault> for TableFault {
     }
 }
 
+impl From<ResourceFault> for TableFault {
+    fn from(fault: ResourceFault) -> TableFault {
+        TableFault::Resource(fault)
+    }
+}
+
 impl TableFault {
     pub fn exception(&self) -> Exception {
         match self {
@@ -202,6 +210,7 @@ impl TableFault {
             | Self::IndexesBusy => Exception::ResourceInUse,
             Self::AboveTableMaximum { .. } | Self::AboveIndexMaximum { .. } => Exception::LimitExceeded,
             Self::Change(fault) => fault.exception(),
+            Self::Resource(fault) => fault.exception(),
             _ => Exception::Validation,
         }
     }
@@ -401,6 +410,7 @@ impl TableFault {
             }
 
             Self::Change(fault) => fault.text(),
+            Self::Resource(fault) => fault.text(),
 
             Self::TimeToLiveWhileCreating(table) => in_use(&format!("Table {table} is being created")),
             Self::TimeToLiveEnabled => "TimeToLive is already enabled".into(),

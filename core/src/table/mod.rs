@@ -5,11 +5,13 @@ mod describe;
 mod fault;
 mod hash_order;
 mod key_fault;
+mod resource_fault;
 
 pub use change_fault::{Alone, ChangeFault};
 pub use describe::{Description, warm_units};
 pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
 pub use key_fault::KeyFault;
+pub use resource_fault::ResourceFault;
 
 use serde::{Deserialize, Serialize};
 

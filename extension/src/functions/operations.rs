@@ -18,9 +18,12 @@ sql_functions! {
     "ddb_describe_time_to_live" => |call: &Call| operation(Operation::DescribeTimeToLive, call);
     "ddb_get_item" => |call: &Call| operation(Operation::GetItem, call);
     "ddb_list_tables" => |call: &Call| operation(Operation::ListTables, call);
+    "ddb_list_tags_of_resource" => |call: &Call| operation(Operation::ListTagsOfResource, call);
     "ddb_put_item" => |call: &Call| operation(Operation::PutItem, call);
     "ddb_query" => |call: &Call| operation(Operation::Query, call);
     "ddb_scan" => |call: &Call| operation(Operation::Scan, call);
+    "ddb_tag_resource" => |call: &Call| operation(Operation::TagResource, call);
+    "ddb_untag_resource" => |call: &Call| operation(Operation::UntagResource, call);
     "ddb_update_item" => |call: &Call| operation(Operation::UpdateItem, call);
     "ddb_update_table" => |call: &Call| operation(Operation::UpdateTable, call);
     "ddb_update_time_to_live" => |call: &Call| operation(Operation::UpdateTimeToLive, call);
@@ -28,7 +31,8 @@ sql_functions! {
 
 fn operation(operation: Operation, call: &Call) -> Returned {
     let body = serve(operation, call.required_text(0, "request")?)?;
-    Ok(Some(varlena(body.as_bytes())))
+    // An operation that answers nothing answers null.
+    Ok((!body.is_empty()).then(|| varlena(body.as_bytes())))
 }
 
 /// The body of a request's answer; a fault is an ERROR, which rolls the caller back.

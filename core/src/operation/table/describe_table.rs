@@ -11,7 +11,7 @@ use crate::{
     wire::{Layer, decode},
 };
 
-use super::{TABLE_NAME_ALONE, find, json, table_name};
+use super::{TABLE_NAME_ALONE, find, json, not_found, table_name};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
@@ -26,7 +26,7 @@ struct Response<'a> {
 }
 
 async fn describe<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
-    let table = find(store, name).await?;
+    let table = find(store, name, not_found(name)).await?;
     let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
     json(&Response {
         table: table.described(&context.region, context.now, &statistics),

@@ -10,12 +10,12 @@ use crate::{
     wire::{Layer, decode},
 };
 
-use super::{TABLE_NAME_ALONE, find, json, table_name};
+use super::{TABLE_NAME_ALONE, find, json, not_found, table_name};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
     let name = table_name(&fields, Operation::DescribeTimeToLive, layer, context)?;
-    let table = find(store, &name).await?;
+    let table = find(store, &name, not_found(&name)).await?;
     if matches!(table.status, TableStatus::Creating | TableStatus::Deleting) {
         return Err(TableFault::TimeToLiveUndescribed(table.status).into());
     }

@@ -156,6 +156,13 @@ impl<'m, 'f> Structure<'m, 'f> {
         Some(values)
     }
 
+    pub(super) fn required_strings(&mut self, member: &str) -> Vec<String> {
+        self.strings(member, &[], &[]).unwrap_or_else(|| {
+            self.missing(member);
+            Vec::new()
+        })
+    }
+
     /// The length of a key schema. Too long, it is reported at `keySchema`, whatever list it stands in.
     pub(super) fn check_key_schema_length(&mut self, at_most: u64) {
         let Some(elements) = self.fields.structures("KeySchema") else {

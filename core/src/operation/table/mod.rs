@@ -7,8 +7,12 @@ pub(super) mod delete_table;
 pub(super) mod describe_table;
 pub(super) mod describe_time_to_live;
 pub(super) mod list_tables;
+pub(super) mod list_tags_of_resource;
 mod members;
+mod resource;
+pub(super) mod tag_resource;
 mod tags;
+pub(super) mod untag_resource;
 pub(super) mod update_table;
 pub(super) mod update_time_to_live;
 
@@ -54,27 +58,25 @@ fn table_name(
     }
 }
 
-/// The table that a request describes, in whatever state.
-async fn find<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, Error> {
+/// The table that a request describes, in whatever state; `missing` answers where it is not there.
+async fn find<S: Store>(store: &S, name: &TableName, missing: TableFault) -> Result<Arc<Table>, Error> {
     let tables = store
         .tables(std::slice::from_ref(name), Access::Read)
         .await
         .map_err(engine::store_error)?;
     let table = tables.into_iter().next().flatten();
-    table.ok_or_else(|| TableFault::TableNotFound(name.name.clone()).into())
+    table.ok_or_else(|| missing.into())
 }
 
 /// Changes a description; a fault leaves it as it is.
 async fn alter<S: Store>(
     store: &S,
     name: &TableName,
+    missing: TableFault,
     change: impl Fn(&mut Table) -> Result<(), TableFault> + Send + 'static,
 ) -> Result<(), Error> {
-    let asked = name.name.clone();
     let decide = move |proposal: Proposal| {
-        let existing = proposal
-            .existing
-            .ok_or_else(|| TableFault::TableNotFound(asked.clone()));
+        let existing = proposal.existing.ok_or_else(|| missing.clone());
         let changed = existing.and_then(|existing| {
             let mut table = existing.clone();
             change(&mut table)?;
@@ -95,6 +97,11 @@ async fn alter<S: Store>(
     };
     let altered = store.alter(name, Box::new(decide)).await;
     Ok(altered.map_err(|error| alteration_error(error, name))??)
+}
+
+/// What is said of a table that a request names and that is not there.
+fn not_found(name: &TableName) -> TableFault {
+    TableFault::TableNotFound(name.name.clone())
 }
 
 /// What a store could not do to a description.

@@ -8,14 +8,14 @@ use crate::{
     wire::{Shape, Type},
 };
 
-const MAXIMUM_TAGS: usize = 50;
+pub const MAXIMUM_TAGS: usize = 50;
 
 pub static TAG: Shape = Shape {
     name: "Tag",
     members: &[member("Key", Type::String), member("Value", Type::String)],
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RequestedTag {
     pub key: Option<String>,
     pub value: Option<String>,
@@ -26,6 +26,11 @@ pub fn read_tag(mut tag: Structure) -> RequestedTag {
         key: tag.string("Key", &[]),
         value: tag.string("Value", &[]),
     }
+}
+
+/// Of a tag whose rules were checked.
+pub fn key_and_value(tag: RequestedTag) -> Option<(String, String)> {
+    tag.key.zip(tag.value)
 }
 
 pub fn check_tags(tags: &[RequestedTag]) -> Result<(), TableFault> {

@@ -15,7 +15,7 @@ use super::{
     definition::shapes::member,
     json,
     members::{ATTRIBUTE_NAME, Structure},
-    table_name,
+    not_found, table_name,
 };
 
 static SHAPE: Shape = Shape {
@@ -41,7 +41,7 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<S
     let name = table_name(&fields, Operation::UpdateTimeToLive, layer, context)?;
     let specification = Specification::read(&fields, layer)?;
     let wanted = specification.clone();
-    alter(store, &name, move |table| wanted.change(table)).await?;
+    alter(store, &name, not_found(&name), move |table| wanted.change(table)).await?;
     json(&Response {
         time_to_live_specification: specification,
     })

@@ -21,7 +21,7 @@ pub(super) use self::request::BillingMode;
 
 use self::request::{CreateTable, SHAPE};
 
-use super::{alteration_error, json, table_name};
+use super::{alteration_error, json, table_name, tags::key_and_value};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
@@ -107,7 +107,10 @@ impl CreateTable {
             },
             deletion_protection: self.deletion_protection,
             infrequent_access: self.table_class.as_deref() == Some("STANDARD_INFREQUENT_ACCESS"),
-            settings: Settings::default(),
+            settings: Settings {
+                tags: self.tags.iter().cloned().filter_map(key_and_value).collect(),
+                ..Settings::default()
+            },
         })
     }
 }

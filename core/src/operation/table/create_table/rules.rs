@@ -188,7 +188,6 @@ impl CreateTable {
                 "WarmThroughput",
                 self.warm_units().any(|(_, _, units)| units.named()),
             ),
-            ("Tags", !self.tags.is_empty()),
             ("VectorIndexes", self.vectors.is_some()),
             ("ResourcePolicy", self.resource_policy),
             ("GlobalTableSourceArn", self.global_table_source),
