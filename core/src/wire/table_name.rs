@@ -70,10 +70,17 @@ pub fn table_name(
         operation,
         CreateTable
             | DeleteTable
+            | DescribeContinuousBackups
+            | DescribeContributorInsights
+            | DescribeKinesisStreamingDestination
             | DescribeTable
+            | DescribeTableReplicaAutoScaling
             | DescribeTimeToLive
+            | ListContributorInsights
             | ListTables
+            | UpdateContinuousBackups
             | UpdateTable
+            | UpdateTableReplicaAutoScaling
             | UpdateTimeToLive
     );
     let Some(value) = value else {

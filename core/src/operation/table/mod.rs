@@ -1,17 +1,24 @@
 //! Table operations. They are read by the service's old layer, and their texts carry no prefix.
 //!                                                                                          behaviour/tables
 
-pub(super) mod create_table;
 mod definition;
+mod members;
+mod resource;
+mod tags;
+
+pub(super) mod account;
+pub(super) mod bulk_operations;
+pub(super) mod continuous_backups;
+pub(super) mod create_table;
 pub(super) mod delete_table;
 pub(super) mod describe_table;
 pub(super) mod describe_time_to_live;
+pub(super) mod get_resource_policy;
+pub(super) mod global_tables;
+pub(super) mod insights;
 pub(super) mod list_tables;
 pub(super) mod list_tags_of_resource;
-mod members;
-mod resource;
 pub(super) mod tag_resource;
-mod tags;
 pub(super) mod untag_resource;
 pub(super) mod update_table;
 pub(super) mod update_time_to_live;

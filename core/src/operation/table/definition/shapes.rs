@@ -7,6 +7,12 @@ pub const fn member(name: &'static str, kind: Type) -> Member {
     Member { name, kind }
 }
 
+/// A structure of which nothing is looked at.
+pub static NO_MEMBERS: Shape = Shape {
+    name: "Input",
+    members: &[],
+};
+
 pub const KEY_SCHEMA: Type = Type::List(&Type::Structure(&KEY_SCHEMA_ELEMENT));
 pub static ATTRIBUTE_DEFINITION: Shape = Shape {
     name: "AttributeDefinition",
