@@ -4,6 +4,8 @@
 //! existing table then locks out its writers up to its commit: from then on every writer plans with the new
 //! description.
 
+use std::cell::Cell;
+
 use extenddb_core::{
     store::{Alteration, Proposal, StoreError, TableChange},
     table::{Table, TableId, TableName},
@@ -24,9 +26,11 @@ impl From<NotHad> for StoreError {
     }
 }
 
+/// Tells `filling` of a table that got an index.
 pub fn alter<T>(
     name: &TableName,
     patience: &Patience,
+    filling: &Cell<Option<TableId>>,
     decide: Box<dyn Fn(Proposal) -> Alteration<T> + Send>,
 ) -> Result<T, StoreError> {
     // SAFETY: raises 25006 in a read-only transaction and on a standby.
@@ -49,7 +53,7 @@ pub fn alter<T>(
     match (change, existing.as_deref()) {
         (None, _) => {}
         (Some(TableChange::Create(table)), None) => create(&table),
-        (Some(TableChange::Replace(table)), Some(existing)) => replace(existing, &table, patience)?,
+        (Some(TableChange::Replace(table)), Some(existing)) => replace(existing, &table, patience, filling)?,
         (Some(TableChange::Drop(id)), Some(existing)) if id == existing.id => drop(existing, patience)?,
         (Some(_), _) => {
             let text = format!("a change of table {} that does not fit what is there", name.name);
@@ -83,7 +87,12 @@ fn create(table: &Table) {
     );
 }
 
-fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), StoreError> {
+fn replace(
+    existing: &Table,
+    table: &Table,
+    patience: &Patience,
+    filling: &Cell<Option<TableId>>,
+) -> Result<(), StoreError> {
     let gone: Vec<i32> = existing
         .indexes
         .iter()
@@ -102,13 +111,7 @@ fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), S
         .iter()
         .filter(|index| !has_index(existing, index.number));
     for index in added {
-        // A fill would not see the items that came after the snapshot.
-        if write::one_snapshot() {
-            spi::raise(
-                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                "an index can be added to a table only at isolation level READ COMMITTED",
-            );
-        }
+        filling.set(Some(table.id));
         storage::create_index(table, index);
     }
     let sql = || {

@@ -10,6 +10,7 @@ mod walk;
 mod write;
 
 use std::{
+    cell::Cell,
     future::{Future, ready},
     sync::Arc,
 };
@@ -33,12 +34,17 @@ use crate::{
 pub struct SpiStore {
     /// For all waits of the call together.
     patience: Patience,
+    /// The table to which this call adds an index. Its items are read as they are committed now, whatever the caller's
+    /// snapshot, or the fill would miss the latest; the locks see to it that nobody writes them, and a write whose image
+    /// the caller's snapshot does not show is a serialization failure.
+    filling: Cell<Option<TableId>>,
 }
 
 impl SpiStore {
     pub fn new() -> Self {
         SpiStore {
             patience: Patience::of_a_call(),
+            filling: Cell::new(None),
         }
     }
 }
@@ -60,7 +66,7 @@ impl Store for SpiStore {
     }
 
     fn walk(&self, range: Range) -> impl Future<Output = Result<Page, StoreError>> + Send {
-        ready(walk_page(&range))
+        ready(self.walk_page(&range))
     }
 
     fn transact<T: Send + 'static>(
@@ -75,7 +81,7 @@ impl Store for SpiStore {
         name: &TableName,
         decide: Box<dyn Fn(Proposal) -> Alteration<T> + Send>,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        ready(alter::alter(name, &self.patience, decide))
+        ready(alter::alter(name, &self.patience, &self.filling, decide))
     }
 
     fn table_names(
@@ -105,20 +111,27 @@ impl Store for SpiStore {
     }
 }
 
-fn walk_page(range: &Range) -> Result<Page, StoreError> {
-    let table = match range.index {
-        None => None,
-        Some(number) => {
-            let table = catalog::describe(range.table).ok_or(StoreError::Stale)?;
-            if !table.indexes.iter().any(|index| index.number == number) {
-                return Err(StoreError::Stale);
+impl SpiStore {
+    fn walk_page(&self, range: &Range) -> Result<Page, StoreError> {
+        let table = match range.index {
+            None => None,
+            Some(number) => {
+                let table = catalog::describe(range.table).ok_or(StoreError::Stale)?;
+                if !table.indexes.iter().any(|index| index.number == number) {
+                    return Err(StoreError::Stale);
+                }
+                Some(table)
             }
-            Some(table)
-        }
-    };
-    Ok(spi::with_snapshot(Snapshot::Transaction, || {
-        walk::page(range, table.as_deref())
-    }))
+        };
+        let snapshot = if self.filling.get() == Some(range.table) {
+            Snapshot::Latest
+        } else {
+            Snapshot::Transaction
+        };
+        Ok(spi::with_snapshot(snapshot, || {
+            walk::page(range, table.as_deref())
+        }))
+    }
 }
 
 /// Locks the storage of the tables in the order of their ids, then looks at their descriptions. A name that was created
