@@ -28,6 +28,14 @@ CREATE FUNCTION ddb.batch_write_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_batch_write_item';
 COMMENT ON FUNCTION ddb.batch_write_item(json) IS 'DynamoDB BatchWriteItem: puts or deletes up to 25 items, each by itself';
 
+CREATE FUNCTION ddb.cancel_bulk_operation(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_cancel_bulk_operation';
+COMMENT ON FUNCTION ddb.cancel_bulk_operation(json) IS 'DynamoDB CancelBulkOperation: there is none';
+
+CREATE FUNCTION ddb.create_global_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_create_global_table';
+COMMENT ON FUNCTION ddb.create_global_table(json) IS 'DynamoDB CreateGlobalTable: always refused';
+
 CREATE FUNCTION ddb.create_table(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_create_table';
 COMMENT ON FUNCTION ddb.create_table(json) IS 'DynamoDB CreateTable: creates a table';
@@ -40,17 +48,77 @@ CREATE FUNCTION ddb.delete_table(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_delete_table';
 COMMENT ON FUNCTION ddb.delete_table(json) IS 'DynamoDB DeleteTable: deletes a table and its items';
 
+CREATE FUNCTION ddb.describe_bulk_operation(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_bulk_operation';
+COMMENT ON FUNCTION ddb.describe_bulk_operation(json) IS 'DynamoDB DescribeBulkOperation: there is none';
+
+CREATE FUNCTION ddb.describe_continuous_backups(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_continuous_backups';
+COMMENT ON FUNCTION ddb.describe_continuous_backups(json) IS 'DynamoDB DescribeContinuousBackups: point-in-time recovery is off';
+
+CREATE FUNCTION ddb.describe_contributor_insights(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_contributor_insights';
+COMMENT ON FUNCTION ddb.describe_contributor_insights(json) IS 'DynamoDB DescribeContributorInsights: they are off';
+
+CREATE FUNCTION ddb.describe_endpoints(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_endpoints';
+COMMENT ON FUNCTION ddb.describe_endpoints(json) IS 'DynamoDB DescribeEndpoints: the name of the service';
+
+CREATE FUNCTION ddb.describe_global_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_global_table';
+COMMENT ON FUNCTION ddb.describe_global_table(json) IS 'DynamoDB DescribeGlobalTable: there is none';
+
+CREATE FUNCTION ddb.describe_global_table_settings(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_global_table_settings';
+COMMENT ON FUNCTION ddb.describe_global_table_settings(json) IS 'DynamoDB DescribeGlobalTableSettings: there is none';
+
+CREATE FUNCTION ddb.describe_kinesis_streaming_destination(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_kinesis_streaming_destination';
+COMMENT ON FUNCTION ddb.describe_kinesis_streaming_destination(json) IS 'DynamoDB DescribeKinesisStreamingDestination: there is none';
+
+CREATE FUNCTION ddb.describe_limits(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_limits';
+COMMENT ON FUNCTION ddb.describe_limits(json) IS 'DynamoDB DescribeLimits: quotas of throughput';
+
 CREATE FUNCTION ddb.describe_table(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_table';
 COMMENT ON FUNCTION ddb.describe_table(json) IS 'DynamoDB DescribeTable: describes a table';
+
+CREATE FUNCTION ddb.describe_table_replica_auto_scaling(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_table_replica_auto_scaling';
+COMMENT ON FUNCTION ddb.describe_table_replica_auto_scaling(json) IS 'DynamoDB DescribeTableReplicaAutoScaling: there are no replicas';
+
+CREATE FUNCTION ddb.describe_time_to_live(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_describe_time_to_live';
+COMMENT ON FUNCTION ddb.describe_time_to_live(json) IS 'DynamoDB DescribeTimeToLive: the attribute that says when an item expires';
 
 CREATE FUNCTION ddb.get_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_get_item';
 COMMENT ON FUNCTION ddb.get_item(json) IS 'DynamoDB GetItem: one item by its key';
 
+CREATE FUNCTION ddb.get_resource_policy(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_get_resource_policy';
+COMMENT ON FUNCTION ddb.get_resource_policy(json) IS 'DynamoDB GetResourcePolicy: there is none';
+
+CREATE FUNCTION ddb.list_bulk_operations(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_bulk_operations';
+COMMENT ON FUNCTION ddb.list_bulk_operations(json) IS 'DynamoDB ListBulkOperations: there are none';
+
+CREATE FUNCTION ddb.list_contributor_insights(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_contributor_insights';
+COMMENT ON FUNCTION ddb.list_contributor_insights(json) IS 'DynamoDB ListContributorInsights: there are none';
+
+CREATE FUNCTION ddb.list_global_tables(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_global_tables';
+COMMENT ON FUNCTION ddb.list_global_tables(json) IS 'DynamoDB ListGlobalTables: there are none';
+
 CREATE FUNCTION ddb.list_tables(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_tables';
 COMMENT ON FUNCTION ddb.list_tables(json) IS 'DynamoDB ListTables: the names of the tables';
+
+CREATE FUNCTION ddb.list_tags_of_resource(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_list_tags_of_resource';
+COMMENT ON FUNCTION ddb.list_tags_of_resource(json) IS 'DynamoDB ListTagsOfResource: the tags of a table';
 
 CREATE FUNCTION ddb.put_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_put_item';
@@ -64,9 +132,41 @@ CREATE FUNCTION ddb.scan(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_scan';
 COMMENT ON FUNCTION ddb.scan(json) IS 'DynamoDB Scan: a page of items of a table or index';
 
+CREATE FUNCTION ddb.tag_resource(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_tag_resource';
+COMMENT ON FUNCTION ddb.tag_resource(json) IS 'DynamoDB TagResource: adds tags to a table, or changes them';
+
+CREATE FUNCTION ddb.untag_resource(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_untag_resource';
+COMMENT ON FUNCTION ddb.untag_resource(json) IS 'DynamoDB UntagResource: takes tags from a table';
+
+CREATE FUNCTION ddb.update_continuous_backups(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_continuous_backups';
+COMMENT ON FUNCTION ddb.update_continuous_backups(json) IS 'DynamoDB UpdateContinuousBackups: point-in-time recovery stays off';
+
+CREATE FUNCTION ddb.update_global_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_global_table';
+COMMENT ON FUNCTION ddb.update_global_table(json) IS 'DynamoDB UpdateGlobalTable: always refused';
+
+CREATE FUNCTION ddb.update_global_table_settings(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_global_table_settings';
+COMMENT ON FUNCTION ddb.update_global_table_settings(json) IS 'DynamoDB UpdateGlobalTableSettings: always refused';
+
 CREATE FUNCTION ddb.update_item(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_item';
 COMMENT ON FUNCTION ddb.update_item(json) IS 'DynamoDB UpdateItem: changes attributes of an item, or creates it';
+
+CREATE FUNCTION ddb.update_table(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_table';
+COMMENT ON FUNCTION ddb.update_table(json) IS 'DynamoDB UpdateTable: changes settings of a table, adds or drops a global index';
+
+CREATE FUNCTION ddb.update_table_replica_auto_scaling(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_table_replica_auto_scaling';
+COMMENT ON FUNCTION ddb.update_table_replica_auto_scaling(json) IS 'DynamoDB UpdateTableReplicaAutoScaling: always refused';
+
+CREATE FUNCTION ddb.update_time_to_live(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_update_time_to_live';
+COMMENT ON FUNCTION ddb.update_time_to_live(json) IS 'DynamoDB UpdateTimeToLive: sets the attribute that says when an item expires';
 
 -- The same over ddb.item.
 

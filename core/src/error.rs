@@ -5,8 +5,7 @@ use crate::{
     expression::{ExpressionFault, LegacyFault, UpdateFault},
     item::Item,
     request::ParameterFault,
-    table::KeyFault,
-    table::TableFault,
+    table::{ChangeFault, KeyFault, ResourceFault, TableFault},
     wire::{MemberFault, PlaceholderFault, ShapeFault, ValueFault},
 };
 
@@ -42,6 +41,10 @@ pub enum Exception {
     TransactionConflict,
     TransactionInProgress,
     IdempotentParameterMismatch,
+    PolicyNotFound,
+    TableNotFound,
+    GlobalTableNotFound,
+    ContinuousBackupsUnavailable,
     InternalServerError,
     ServiceUnavailable,
 }
@@ -71,6 +74,10 @@ impl Exception {
             Self::TransactionConflict => "TransactionConflictException",
             Self::TransactionInProgress => "TransactionInProgressException",
             Self::IdempotentParameterMismatch => "IdempotentParameterMismatchException",
+            Self::PolicyNotFound => "PolicyNotFoundException",
+            Self::TableNotFound => "TableNotFoundException",
+            Self::GlobalTableNotFound => "GlobalTableNotFoundException",
+            Self::ContinuousBackupsUnavailable => "ContinuousBackupsUnavailableException",
             Self::InternalServerError => "InternalServerError",
             Self::ServiceUnavailable => "ServiceUnavailable",
         }
@@ -197,6 +204,18 @@ error_from!(
     ParameterFault => Parameter, LegacyFault => Legacy, UpdateFault => Update, KeyFault => Key,
     TableFault => Table,
 );
+
+impl From<ResourceFault> for Error {
+    fn from(fault: ResourceFault) -> Error {
+        TableFault::from(fault).into()
+    }
+}
+
+impl From<ChangeFault> for Error {
+    fn from(fault: ChangeFault) -> Error {
+        TableFault::from(fault).into()
+    }
+}
 
 impl From<ExpressionFault> for Error {
     fn from(fault: ExpressionFault) -> Error {

@@ -43,6 +43,8 @@ const SQLSTATES: &[(&str, &str)] = &[
     ("InvalidExportTimeException", "DD031"),
     ("ImportConflictException", "DD032"),
     ("ImportNotFoundException", "DD033"),
+    ("PolicyNotFoundException", "DD034"),
+    ("GlobalTableNotFoundException", "DD035"),
     ("ExpiredIteratorException", "DD040"),
     ("TrimmedDataAccessException", "DD041"),
     ("InternalServerError", "DD500"),

@@ -181,13 +181,13 @@ impl RequestContext {
     }
 }
 
-/// `(status int, body json)`.
+/// `(status int, body json)`. An empty body is no JSON: null.
 fn answer_row(answer: &Answer) -> pg_sys::Datum {
     let mut values = [
         pg_sys::Datum::from(i32::from(answer.status)),
         varlena(answer.body.as_bytes()),
     ];
-    let mut nulls = [false; 2];
+    let mut nulls = [false, answer.body.is_empty()];
     // SAFETY: a blessed descriptor of two columns, and as many values.
     unsafe {
         let tuple = pg_sys::heap_form_tuple(answer_columns(), values.as_mut_ptr(), nulls.as_mut_ptr());

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from harness import Proxy
+from harness.cluster import wait_until
 
 FAILING = """
 CREATE TABLE public.done (what text);
@@ -176,7 +177,7 @@ def test_more_requests_than_sessions_wait_their_turn(failing, sql):
                for _ in range(6)]
     for thread in threads:
         thread.start()
-    time.sleep(0.1)
+    wait_until(lambda: sessions(sql, "active") == 2, 10, "every session is busy")
     assert health(failing) == 200, "busy is not ill"
     for thread in threads:
         thread.join()
@@ -247,6 +248,14 @@ def test_a_stop_lets_running_requests_end(cluster, database, failing, sql, tmp_p
     assert sessions(sql) == before - 1
 
 
+def refuses(proxy):
+    try:
+        socket.create_connection(("127.0.0.1", proxy.port)).close()
+        return False
+    except ConnectionRefusedError:
+        return True
+
+
 def test_a_second_signal_ends_at_once(cluster, database, failing, sql, tmp_path):
     proxy = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none")
 
@@ -260,7 +269,7 @@ def test_a_second_signal_ends_at_once(cluster, database, failing, sql, tmp_path)
         time.sleep(0.01)
     started = time.monotonic()
     proxy.process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    wait_until(lambda: refuses(proxy), 1, "it accepts no connection any more")
     proxy.process.send_signal(signal.SIGINT)
     assert proxy.process.wait(10) == 130
     assert time.monotonic() - started < 1

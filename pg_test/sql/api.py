@@ -16,6 +16,8 @@ _QUERY = dict(TableName="Orders", KeyConditionExpression="pk = :p AND sk BETWEEN
 _GET = _json(TableName="Orders", Key=_KEY, ConsistentRead=True)
 _PUT = _json(TableName="Orders", Item=_ITEM)
 
+_ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
+
 READ = [
     f"ddb.get_item('{_GET}')",
     "ddb.batch_get_item('" + _json(RequestItems={
@@ -31,6 +33,16 @@ READ = [
     """ddb.scan('{"TableName":"Orders","IndexName":"by-g2","Segment":1,"TotalSegments":3}')""",
     "ddb.scan('" + _json(TableName="Orders", ExclusiveStartKey=_KEY) + "')",
     """ddb.describe_table('{"TableName":"Orders"}')""",
+    """ddb.describe_time_to_live('{"TableName":"Orders"}')""",
+    """ddb.describe_continuous_backups('{"TableName":"Orders"}')""",
+    """ddb.describe_contributor_insights('{"TableName":"Orders","IndexName":"by-g"}')""",
+    """ddb.list_contributor_insights('{"TableName":"Orders"}')""",
+    """ddb.describe_kinesis_streaming_destination('{"TableName":"Orders"}')""",
+    f"""ddb.list_tags_of_resource('{{"ResourceArn":"{_ARN}Orders"}}')""",
+    "ddb.describe_limits('{}')",
+    "ddb.describe_endpoints('{}')",
+    "ddb.list_global_tables('{}')",
+    "ddb.list_bulk_operations('{}')",
     "ddb.list_tables('{}')",
     """ddb.list_tables('{"ExclusiveStartTableName":"AAA","Limit":3}')""",
     f"ddb.request('GetItem', '{_GET}')",
@@ -56,7 +68,7 @@ WRITE = [
     f"ddb.put('Orders', '{ITEM}', 'attribute_not_exists(pk)')",
     "ddb.delete_item('" + _json(TableName="Orders", Key={**_KEY, "sk": {"S": "3"}}) + "')",
 ]
-#: In this order: the second drops what the first creates.
+#: In this order: the last drops what the first creates.
 ADMIN = [
     "ddb.create_table('" + _json(
         TableName="Short-lived", BillingMode="PAY_PER_REQUEST",
@@ -64,6 +76,19 @@ ADMIN = [
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
         GlobalSecondaryIndexes=[{"IndexName": "by-g", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
                                  "Projection": {"ProjectionType": "ALL"}}]) + "')",
+    "ddb.update_table('" + _json(
+        TableName="Short-lived", AttributeDefinitions=[{"AttributeName": "h", "AttributeType": "S"}],
+        GlobalSecondaryIndexUpdates=[{"Create": {
+            "IndexName": "by-h", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "KEYS_ONLY"}}}]) + "')",
+    "ddb.update_table('" + _json(
+        TableName="Short-lived", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by-g"}}]) + "')",
+    "ddb.update_time_to_live('" + _json(
+        TableName="Short-lived", TimeToLiveSpecification={"Enabled": True, "AttributeName": "until"}) + "')",
+    "ddb.tag_resource('" + _json(ResourceArn=_ARN + "Short-lived", Tags=[{"Key": "k", "Value": "v"}]) + "')",
+    "ddb.untag_resource('" + _json(ResourceArn=_ARN + "Short-lived", TagKeys=["k"]) + "')",
+    "ddb.update_continuous_backups('" + _json(
+        TableName="Short-lived", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False}) + "')",
     """ddb.delete_table('{"TableName":"Short-lived"}')""",
 ]
 PROXY = [
@@ -91,5 +116,11 @@ EVERYBODY = [
     f"ddb.item_from_json('{ITEM}')",
     f"ddb.item_to_jsonb('{ITEM}')",
 ]
-#: Never by a statement: the first two take types that none can write, the last are only in a build for tests.
-NOT_CALLED = {"item_in", "item_recv", "store_suite", "store_suite_cases"}
+#: Never by a statement: the first two take types that none can write, the next are only in a build for tests, the last
+#: refuse every request.
+NOT_CALLED = {
+    "item_in", "item_recv", "store_suite", "store_suite_cases",
+    "cancel_bulk_operation", "create_global_table", "describe_bulk_operation", "describe_global_table",
+    "describe_global_table_settings", "describe_table_replica_auto_scaling", "get_resource_policy",
+    "update_global_table", "update_global_table_settings", "update_table_replica_auto_scaling",
+}

@@ -92,10 +92,11 @@ impl Session {
             .query_one(&self.request, &[&operation, &RawJson(body), &RawJson(context)])
             .await?;
         let status: i32 = row.try_get(0)?;
-        let RawJson(body) = row.try_get(1)?;
+        // Null is an empty body, which is no JSON.
+        let body: Option<RawJson> = row.try_get(1)?;
         Ok(Answer {
             status: u16::try_from(status).unwrap_or(500),
-            body: body.to_owned(),
+            body: body.map_or("", |RawJson(body)| body).to_owned(),
         })
     }
 

@@ -23,16 +23,53 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
     let answered = match operation {
         Operation::BatchGetItem => batch::batch_get_item::run(store, body, context).await,
         Operation::BatchWriteItem => batch::batch_write_item::run(store, body, context).await,
+        Operation::CancelBulkOperation => table::bulk_operations::named(store, body, context).await,
+        Operation::CreateGlobalTable => table::global_tables::create(store, body, context).await,
         Operation::CreateTable => table::create_table::run(store, body, context).await,
         Operation::DeleteItem => item::delete_item::run(store, body, context).await,
         Operation::DeleteTable => table::delete_table::run(store, body, context).await,
+        Operation::DescribeBulkOperation => table::bulk_operations::named(store, body, context).await,
+        Operation::DescribeContinuousBackups => {
+            table::continuous_backups::describe(store, body, context).await
+        }
+        Operation::DescribeContributorInsights => {
+            table::insights::describe_contributor_insights(store, body, context).await
+        }
+        Operation::DescribeEndpoints => table::account::describe_endpoints(store, body, context).await,
+        Operation::DescribeGlobalTable => table::global_tables::named(store, body, context).await,
+        Operation::DescribeGlobalTableSettings => table::global_tables::named(store, body, context).await,
+        Operation::DescribeKinesisStreamingDestination => {
+            table::insights::describe_kinesis_streaming_destination(store, body, context).await
+        }
+        Operation::DescribeLimits => table::account::describe_limits(store, body, context).await,
         Operation::DescribeTable => table::describe_table::run(store, body, context).await,
+        Operation::DescribeTableReplicaAutoScaling => {
+            table::global_tables::describe_scaling(store, body, context).await
+        }
+        Operation::DescribeTimeToLive => table::describe_time_to_live::run(store, body, context).await,
         Operation::GetItem => item::get_item::run(store, body, context).await,
+        Operation::GetResourcePolicy => table::get_resource_policy::run(store, body, context).await,
+        Operation::ListBulkOperations => table::bulk_operations::list(store, body, context).await,
+        Operation::ListContributorInsights => {
+            table::insights::list_contributor_insights(store, body, context).await
+        }
+        Operation::ListGlobalTables => table::global_tables::list(store, body, context).await,
         Operation::ListTables => table::list_tables::run(store, body, context).await,
+        Operation::ListTagsOfResource => table::list_tags_of_resource::run(store, body, context).await,
         Operation::PutItem => item::put_item::run(store, body, context).await,
         Operation::Query => query::query::run(store, body, context).await,
         Operation::Scan => query::scan::run(store, body, context).await,
+        Operation::TagResource => table::tag_resource::run(store, body, context).await,
+        Operation::UntagResource => table::untag_resource::run(store, body, context).await,
+        Operation::UpdateContinuousBackups => table::continuous_backups::update(store, body, context).await,
+        Operation::UpdateGlobalTable => table::global_tables::update(store, body, context).await,
+        Operation::UpdateGlobalTableSettings => table::global_tables::named(store, body, context).await,
         Operation::UpdateItem => item::update_item::run(store, body, context).await,
+        Operation::UpdateTable => table::update_table::run(store, body, context).await,
+        Operation::UpdateTableReplicaAutoScaling => {
+            table::global_tables::update_scaling(store, body, context).await
+        }
+        Operation::UpdateTimeToLive => table::update_time_to_live::run(store, body, context).await,
     };
     match answered {
         Ok(body) => Answer::ok(body),

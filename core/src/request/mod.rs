@@ -12,32 +12,82 @@ use crate::{table::AccountId, time::Timestamp};
 pub enum Operation {
     BatchGetItem,
     BatchWriteItem,
+    CancelBulkOperation,
+    CreateGlobalTable,
     CreateTable,
     DeleteItem,
     DeleteTable,
+    DescribeBulkOperation,
+    DescribeContinuousBackups,
+    DescribeContributorInsights,
+    DescribeEndpoints,
+    DescribeGlobalTable,
+    DescribeGlobalTableSettings,
+    DescribeKinesisStreamingDestination,
+    DescribeLimits,
     DescribeTable,
+    DescribeTableReplicaAutoScaling,
+    DescribeTimeToLive,
     GetItem,
+    GetResourcePolicy,
+    ListBulkOperations,
+    ListContributorInsights,
+    ListGlobalTables,
     ListTables,
+    ListTagsOfResource,
     PutItem,
     Query,
     Scan,
+    TagResource,
+    UntagResource,
+    UpdateContinuousBackups,
+    UpdateGlobalTable,
+    UpdateGlobalTableSettings,
     UpdateItem,
+    UpdateTable,
+    UpdateTableReplicaAutoScaling,
+    UpdateTimeToLive,
 }
 
 impl Operation {
-    pub const ALL: [Operation; 12] = [
+    pub const ALL: [Operation; 37] = [
         Self::BatchGetItem,
         Self::BatchWriteItem,
+        Self::CancelBulkOperation,
+        Self::CreateGlobalTable,
         Self::CreateTable,
         Self::DeleteItem,
         Self::DeleteTable,
+        Self::DescribeBulkOperation,
+        Self::DescribeContinuousBackups,
+        Self::DescribeContributorInsights,
+        Self::DescribeEndpoints,
+        Self::DescribeGlobalTable,
+        Self::DescribeGlobalTableSettings,
+        Self::DescribeKinesisStreamingDestination,
+        Self::DescribeLimits,
         Self::DescribeTable,
+        Self::DescribeTableReplicaAutoScaling,
+        Self::DescribeTimeToLive,
         Self::GetItem,
+        Self::GetResourcePolicy,
+        Self::ListBulkOperations,
+        Self::ListContributorInsights,
+        Self::ListGlobalTables,
         Self::ListTables,
+        Self::ListTagsOfResource,
         Self::PutItem,
         Self::Query,
         Self::Scan,
+        Self::TagResource,
+        Self::UntagResource,
+        Self::UpdateContinuousBackups,
+        Self::UpdateGlobalTable,
+        Self::UpdateGlobalTableSettings,
         Self::UpdateItem,
+        Self::UpdateTable,
+        Self::UpdateTableReplicaAutoScaling,
+        Self::UpdateTimeToLive,
     ];
 
     /// The wire name.
@@ -45,16 +95,41 @@ impl Operation {
         match self {
             Self::BatchGetItem => "BatchGetItem",
             Self::BatchWriteItem => "BatchWriteItem",
+            Self::CancelBulkOperation => "CancelBulkOperation",
+            Self::CreateGlobalTable => "CreateGlobalTable",
             Self::CreateTable => "CreateTable",
             Self::DeleteItem => "DeleteItem",
             Self::DeleteTable => "DeleteTable",
+            Self::DescribeBulkOperation => "DescribeBulkOperation",
+            Self::DescribeContinuousBackups => "DescribeContinuousBackups",
+            Self::DescribeContributorInsights => "DescribeContributorInsights",
+            Self::DescribeEndpoints => "DescribeEndpoints",
+            Self::DescribeGlobalTable => "DescribeGlobalTable",
+            Self::DescribeGlobalTableSettings => "DescribeGlobalTableSettings",
+            Self::DescribeKinesisStreamingDestination => "DescribeKinesisStreamingDestination",
+            Self::DescribeLimits => "DescribeLimits",
             Self::DescribeTable => "DescribeTable",
+            Self::DescribeTableReplicaAutoScaling => "DescribeTableReplicaAutoScaling",
+            Self::DescribeTimeToLive => "DescribeTimeToLive",
             Self::GetItem => "GetItem",
+            Self::GetResourcePolicy => "GetResourcePolicy",
+            Self::ListBulkOperations => "ListBulkOperations",
+            Self::ListContributorInsights => "ListContributorInsights",
+            Self::ListGlobalTables => "ListGlobalTables",
             Self::ListTables => "ListTables",
+            Self::ListTagsOfResource => "ListTagsOfResource",
             Self::PutItem => "PutItem",
             Self::Query => "Query",
             Self::Scan => "Scan",
+            Self::TagResource => "TagResource",
+            Self::UntagResource => "UntagResource",
+            Self::UpdateContinuousBackups => "UpdateContinuousBackups",
+            Self::UpdateGlobalTable => "UpdateGlobalTable",
+            Self::UpdateGlobalTableSettings => "UpdateGlobalTableSettings",
             Self::UpdateItem => "UpdateItem",
+            Self::UpdateTable => "UpdateTable",
+            Self::UpdateTableReplicaAutoScaling => "UpdateTableReplicaAutoScaling",
+            Self::UpdateTimeToLive => "UpdateTimeToLive",
         }
     }
 
@@ -72,7 +147,21 @@ impl Operation {
 
     /// Whether it changes tables.
     pub fn writes_tables(self) -> bool {
-        matches!(self, Self::CreateTable | Self::DeleteTable)
+        matches!(
+            self,
+            Self::CancelBulkOperation
+                | Self::CreateGlobalTable
+                | Self::CreateTable
+                | Self::DeleteTable
+                | Self::TagResource
+                | Self::UntagResource
+                | Self::UpdateContinuousBackups
+                | Self::UpdateGlobalTable
+                | Self::UpdateGlobalTableSettings
+                | Self::UpdateTable
+                | Self::UpdateTableReplicaAutoScaling
+                | Self::UpdateTimeToLive
+        )
     }
 }
 

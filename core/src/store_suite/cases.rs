@@ -12,7 +12,8 @@ use crate::{
         TableChange,
     },
     table::{
-        Billing, Index, IndexScope, KeyAttribute, Projected, Table, TableId, TableName, TableStatus, Version,
+        Billing, Index, IndexScope, KeyAttribute, Projected, Settings, Table, TableId, TableName,
+        TableStatus, ThroughputHistory, Version,
     },
     write::{Decision, Keys, Need, Unit, derive, derive_fill},
 };
@@ -40,6 +41,7 @@ fn index(number: i32, hash: &str, range: Vec<KeyAttribute>) -> Index {
         projection: Projected::All,
         status: TableStatus::Active,
         throughput: None,
+        history: ThroughputHistory::default(),
     }
 }
 
@@ -61,6 +63,7 @@ fn description(name: &TableName, id: TableId) -> Table {
         },
         deletion_protection: false,
         infrequent_access: false,
+        settings: Settings::default(),
     }
 }
 
@@ -376,15 +379,18 @@ pub async fn unread_put<S: Store>(store: &S, name: TableName) -> Outcome {
     Ok(())
 }
 
-async fn add_index<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, String> {
+async fn add_index<S: Store>(store: &S, name: &TableName, status: TableStatus) -> Result<Arc<Table>, String> {
     store
         .alter(
             name,
-            Box::new(|proposal| match proposal.existing {
+            Box::new(move |proposal| match proposal.existing {
                 Some(table) => {
                     let mut table = table.clone();
                     table.version.0 += 1;
-                    table.indexes.push(index(2, "h", Vec::new()));
+                    table.indexes.push(Index {
+                        status,
+                        ..index(2, "h", Vec::new())
+                    });
                     Alteration {
                         change: Some(TableChange::Replace(table)),
                         answer: (),
@@ -404,7 +410,7 @@ async fn add_index<S: Store>(store: &S, name: &TableName) -> Result<Arc<Table>, 
 pub async fn stale_description<S: Store>(store: &S, name: TableName) -> Outcome {
     let old = create(store, &name).await?;
     let unit = put(&old, item("a", 1, &[("h", string("1"))]), false);
-    let new = add_index(store, &name).await?;
+    let new = add_index(store, &name, TableStatus::Active).await?;
     let answers = store.transact(vec![unit]).await;
     check(answers == [Err(StoreError::Stale)], || {
         format!("answers: {answers:?}")
@@ -425,7 +431,7 @@ pub async fn index_fill<S: Store>(store: &S, name: TableName) -> Outcome {
     for sk in 0..5 {
         run(store, put(&old, item("a", sk, &[("h", string("x"))]), false)).await?;
     }
-    let table = add_index(store, &name).await?;
+    let table = add_index(store, &name, TableStatus::Active).await?;
     let keys: Vec<ItemKey> = (0..5).map(|sk| key(&table, "a", sk)).collect();
     let (filled, described) = (keys.clone(), table.clone());
     let unit = Unit {
@@ -449,6 +455,62 @@ pub async fn index_fill<S: Store>(store: &S, name: TableName) -> Outcome {
         .await
         .map_err(|e| format!("{e:?}"))?;
     check(page.rows.len() == 5, || format!("{} entries", page.rows.len()))
+}
+
+/// Nobody knows whether an entry of an index that is being filled is there: each write may be the first or the second.
+pub async fn writers_beside_a_fill<S: Store>(store: &S, name: TableName) -> Outcome {
+    let old = create(store, &name).await?;
+    let with_h = |sk, h| item("a", sk, &[("h", string(h))]);
+    for sk in 0..6 {
+        run(store, put(&old, with_h(sk, "x"), false)).await?;
+    }
+    let table = add_index(store, &name, TableStatus::Creating).await?;
+    let keys: Vec<ItemKey> = (0..6).map(|sk| key(&table, "a", sk)).collect();
+    // Before the fill: an entry moves, one changes, one goes, none of which is there.
+    run(store, put(&table, with_h(0, "y"), false)).await?;
+    run(
+        store,
+        put(
+            &table,
+            item("a", 1, &[("h", string("x")), ("v", number(1))]),
+            false,
+        ),
+    )
+    .await?;
+    run(store, delete(&table, keys[2].clone())).await?;
+    let (filled, described) = (keys.clone(), table.clone());
+    let fill = Unit {
+        tables: vec![(table.id, table.version)],
+        keys: Keys(keys.iter().map(|key| (key.clone(), Need::Image)).collect()),
+        decide: Box::new(move |images| {
+            let index = &described.indexes[1];
+            let change = |(of, key)| {
+                let item = images.item(of).ok().flatten()?;
+                Some(derive_fill(&described, index, of, key, item))
+            };
+            Decision {
+                changes: filled.iter().enumerate().filter_map(change).collect(),
+                answer: (),
+            }
+        }),
+    };
+    run(store, fill).await?;
+    // After it, the same.
+    run(store, put(&table, with_h(3, "y"), false)).await?;
+    run(store, delete(&table, keys[4].clone())).await?;
+    let page = store
+        .walk(whole(&table, Some(2)))
+        .await
+        .map_err(|e| format!("{e:?}"))?;
+    let mut entries: Vec<Item> = page.rows.into_iter().map(|row| row.item).collect();
+    entries.sort_by_key(|entry| format!("{:?}", entry.get("sk")));
+    let wanted = [
+        with_h(0, "y"),
+        item("a", 1, &[("h", string("x")), ("v", number(1))]),
+        with_h(3, "y"),
+        with_h(5, "x"),
+    ];
+    check(entries == wanted, || format!("entries: {entries:?}"))
 }
 
 pub async fn refusal_writes_nothing<S: Store>(store: &S, name: TableName) -> Outcome {

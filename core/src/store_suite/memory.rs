@@ -25,6 +25,8 @@ struct Database {
     tables: BTreeMap<TableName, Arc<Table>>,
     last_id: i32,
     items: BTreeMap<ItemKey, Item>,
+    /// In seconds, of the items that have such a time.
+    expires: BTreeMap<ItemKey, i64>,
     /// By table, index number and key of the entry.
     entries: BTreeMap<(TableId, i32, IndexKey), Item>,
     /// Keys that somebody else holds locked.
@@ -57,6 +59,11 @@ impl MemoryStore {
         let rows = database.entries.iter().filter(|((id, ..), _)| *id == table);
         rows.map(|((_, number, key), item)| (*number, key.clone(), item.clone()))
             .collect()
+    }
+
+    /// When an item expires, in seconds since the epoch.
+    pub fn expires(&self, key: &ItemKey) -> Option<i64> {
+        self.database().expires.get(key).copied()
     }
 
     pub fn items(&self, table: TableId) -> Vec<(ItemKey, Item)> {
@@ -131,6 +138,7 @@ impl Store for MemoryStore {
             Some(TableChange::Drop(id)) => {
                 database.tables.remove(name);
                 database.items.retain(|key, _| key.table != id);
+                database.expires.retain(|key, _| key.table != id);
                 database.entries.retain(|(table, ..), _| *table != id);
             }
         }
@@ -210,9 +218,19 @@ impl Database {
         let table = key.table;
         match change.base {
             Base::Put(item) => {
+                let kept = change
+                    .keep_for
+                    .map(|keep| (self.now_ms / 1000 + keep.as_secs()) as i64);
+                match kept.or(change.expires) {
+                    Some(seconds) => self.expires.insert(key.clone(), seconds),
+                    None => self.expires.remove(&key),
+                };
                 self.items.insert(key, item);
             }
-            Base::Delete => assert!(self.items.remove(&key).is_some(), "a deleted item was there"),
+            Base::Delete => {
+                self.expires.remove(&key);
+                assert!(self.items.remove(&key).is_some(), "a deleted item was there")
+            }
             Base::Untouched => {}
         }
         for row in change.rows {
@@ -232,6 +250,12 @@ impl Database {
                 }
                 RowWrite::Delete => {
                     assert!(self.entries.remove(&place).is_some(), "a deleted entry was there")
+                }
+                RowWrite::Set(item) => {
+                    self.entries.insert(place, item);
+                }
+                RowWrite::Clear => {
+                    self.entries.remove(&place);
                 }
             }
         }

@@ -1,12 +1,15 @@
-//! A description as CreateTable, DescribeTable and DeleteTable answer it.          behaviour/tables §descriptions
+//! A description as CreateTable, UpdateTable, DescribeTable and DeleteTable answer it.          behaviour/tables §descriptions
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::item::ScalarType;
+use crate::{item::ScalarType, time::Timestamp};
 
-use super::{Billing, Index, IndexScope, KeyRole, Projected, Statistics, Table, TableStatus, Throughput};
+use super::{
+    Billing, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, Projected, Statistics, Table, TableStatus,
+    Throughput, ThroughputHistory,
+};
 
 /// Which operation answers with the description. A table is there at once, and gone at once; the answers of
 /// CreateTable and DeleteTable say CREATING and DELETING all the same, as clients expect.
@@ -14,7 +17,20 @@ use super::{Billing, Index, IndexScope, KeyRole, Projected, Statistics, Table, T
 enum Answered<'a> {
     Created,
     Described(&'a Statistics),
+    /// The index that the request creates, if any: nothing of it is filled yet.
+    Updated(&'a Statistics, Option<i32>),
     Deleted(&'a Statistics),
+}
+
+impl<'a> Answered<'a> {
+    fn statistics(self) -> Option<&'a Statistics> {
+        match self {
+            Self::Created => None,
+            Self::Described(statistics) | Self::Updated(statistics, _) | Self::Deleted(statistics) => {
+                Some(statistics)
+            }
+        }
+    }
 }
 
 /// `TableDescription`, ready to be serialised.
@@ -66,6 +82,10 @@ struct KeySchemaElement<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct ProvisionedThroughput {
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_seconds")]
+    last_increase_date_time: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_seconds")]
+    last_decrease_date_time: Option<u64>,
     number_of_decreases_today: u64,
     read_capacity_units: u64,
     write_capacity_units: u64,
@@ -92,6 +112,8 @@ struct ThroughputModeSummary {
 #[serde(rename_all = "PascalCase")]
 struct TableClassSummary {
     table_class: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_seconds")]
+    last_update_date_time: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -110,6 +132,8 @@ struct IndexDescription<'a> {
     projection: Projection<'a>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_status")]
     index_status: Option<TableStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backfilling: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provisioned_throughput: Option<ProvisionedThroughput>,
     index_size_bytes: u64,
@@ -130,60 +154,70 @@ struct Projection<'a> {
 impl Table {
     /// As CreateTable answers it.
     pub fn created(&self, region: &str) -> Description<'_> {
-        self.description(region, Answered::Created)
+        self.description(region, Timestamp(self.created_ms), Answered::Created)
     }
 
     /// As DescribeTable answers it.
-    pub fn described(&self, region: &str, statistics: &Statistics) -> Description<'_> {
-        self.description(region, Answered::Described(statistics))
+    pub fn described(&self, region: &str, now: Timestamp, statistics: &Statistics) -> Description<'_> {
+        self.description(region, now, Answered::Described(statistics))
+    }
+
+    /// As UpdateTable answers it: `self` shows the table before the change and the statuses of the change.
+    /// `created` is the number of the index that the request creates.
+    pub fn updated(
+        &self,
+        region: &str,
+        now: Timestamp,
+        statistics: &Statistics,
+        created: Option<i32>,
+    ) -> Description<'_> {
+        self.description(region, now, Answered::Updated(statistics, created))
     }
 
     /// As DeleteTable answers it.
-    pub fn deleted(&self, region: &str, statistics: &Statistics) -> Description<'_> {
-        self.description(region, Answered::Deleted(statistics))
+    pub fn deleted(&self, region: &str, now: Timestamp, statistics: &Statistics) -> Description<'_> {
+        self.description(region, now, Answered::Deleted(statistics))
     }
 
-    fn description(&self, region: &str, answered: Answered) -> Description<'_> {
+    fn description(&self, region: &str, now: Timestamp, answered: Answered) -> Description<'_> {
         let table_arn = self.arn(region);
         let indexes = |scope| {
-            let described = |index| index_description(self, index, &table_arn, answered);
+            let described = |index| index_description(self, index, &table_arn, now, answered);
             self.indexes
                 .iter()
                 .filter(|index| index.scope == scope)
                 .map(described)
                 .collect()
         };
-        let since_ms = match (self.billing, answered) {
-            (Billing::Provisioned(_), _) => None,
-            (Billing::PayPerRequest { .. }, Answered::Created) => Some(None),
-            (Billing::PayPerRequest { since_ms }, _) => Some(Some(since_ms)),
+        let (billing_mode, since_ms) = match (self.billing, answered) {
+            (Billing::Provisioned(_), _) => ("PROVISIONED", self.settings.paid_per_request_ms.map(Some)),
+            (Billing::PayPerRequest { .. }, Answered::Created) => ("PAY_PER_REQUEST", Some(None)),
+            (Billing::PayPerRequest { since_ms }, _) => ("PAY_PER_REQUEST", Some(Some(since_ms))),
         };
-        let (bytes, items) = match answered {
-            Answered::Created => (0, 0),
-            Answered::Described(statistics) | Answered::Deleted(statistics) => {
-                (statistics.bytes, statistics.items)
-            }
-        };
+        let (bytes, items) = answered
+            .statistics()
+            .map_or((0, 0), |statistics| (statistics.bytes, statistics.items));
+        let switched_ms = self.settings.class_switched_ms;
         Description {
             attribute_definitions: definitions(self),
             table_name: &self.name,
             key_schema: key_schema(self, None),
             table_status: match answered {
                 Answered::Created => TableStatus::Creating,
-                Answered::Described(_) => self.status,
+                Answered::Described(_) | Answered::Updated(..) => self.status,
                 Answered::Deleted(_) => TableStatus::Deleting,
             },
             creation_date_time: self.created_ms,
-            provisioned_throughput: provisioned(table_throughput(self)),
+            provisioned_throughput: provisioned(self.throughput(), self.settings.history, now),
             table_size_bytes: bytes,
             item_count: items,
             table_id: &self.uuid,
             billing_mode_summary: since_ms.map(|since_ms| BillingModeSummary {
-                billing_mode: "PAY_PER_REQUEST",
+                billing_mode,
                 last_update_to_pay_per_request_date_time: since_ms,
             }),
             table_throughput_mode_summary: since_ms.map(|since_ms| ThroughputModeSummary {
-                table_throughput_mode: "PAY_PER_REQUEST",
+                table_throughput_mode: billing_mode,
                 last_update_to_pay_per_request_date_time: since_ms,
             }),
             local_secondary_indexes: indexes(IndexScope::Local),
@@ -191,11 +225,17 @@ impl Table {
                 Answered::Deleted(_) => Vec::new(),
                 _ => indexes(IndexScope::Global),
             },
-            table_class_summary: self.infrequent_access.then_some(TableClassSummary {
-                table_class: "STANDARD_INFREQUENT_ACCESS",
-            }),
+            table_class_summary: (self.infrequent_access || switched_ms.is_some()).then_some(
+                TableClassSummary {
+                    table_class: match self.infrequent_access {
+                        true => "STANDARD_INFREQUENT_ACCESS",
+                        false => "STANDARD",
+                    },
+                    last_update_date_time: switched_ms,
+                },
+            ),
             deletion_protection_enabled: self.deletion_protection,
-            warm_throughput: warm(table_throughput(self), answered),
+            warm_throughput: warm(self.throughput(), self.settings.history, answered),
             table_arn,
         }
     }
@@ -205,19 +245,21 @@ fn index_description<'a>(
     table: &'a Table,
     index: &'a Index,
     table_arn: &str,
+    now: Timestamp,
     answered: Answered,
 ) -> IndexDescription<'a> {
     let global = index.scope == IndexScope::Global;
-    let throughput = match table.billing {
-        Billing::Provisioned(_) => index.throughput,
-        Billing::PayPerRequest { .. } => None,
-    };
-    let figures = match answered {
+    let throughput = table.throughput().and(index.throughput);
+    let figures = answered.statistics().and_then(|statistics| {
+        let mut figures = statistics.indexes.iter();
+        figures.find(|(number, ..)| *number == index.number)
+    });
+    // Indexes that CreateTable makes are there at once, so whatever is being created is being filled.
+    let backfilling = match answered {
         Answered::Created => None,
-        Answered::Described(statistics) | Answered::Deleted(statistics) => statistics
-            .indexes
-            .iter()
-            .find(|(number, ..)| *number == index.number),
+        _ if index.status != TableStatus::Creating => None,
+        Answered::Updated(_, created) => Some(created != Some(index.number)),
+        _ => Some(true),
     };
     let (item_count, index_size_bytes) = figures.map_or((0, 0), |&(_, items, bytes)| (items, bytes));
     IndexDescription {
@@ -228,11 +270,14 @@ fn index_description<'a>(
             Answered::Created => TableStatus::Creating,
             _ => index.status,
         }),
-        provisioned_throughput: global.then(|| provisioned(throughput)),
+        backfilling,
+        provisioned_throughput: global.then(|| provisioned(throughput, index.history, now)),
         index_size_bytes,
         item_count,
         index_arn: format!("{table_arn}/index/{}", index.name),
-        warm_throughput: global.then(|| warm(throughput, answered)).flatten(),
+        warm_throughput: global
+            .then(|| warm(throughput, index.history, answered))
+            .flatten(),
     }
 }
 
@@ -269,51 +314,48 @@ fn projection(projected: &Projected) -> Projection<'_> {
     }
 }
 
-fn table_throughput(table: &Table) -> Option<Throughput> {
-    match table.billing {
-        Billing::Provisioned(throughput) => Some(throughput),
-        Billing::PayPerRequest { .. } => None,
-    }
-}
-
 /// Zeros where the table pays per request.
-fn provisioned(throughput: Option<Throughput>) -> ProvisionedThroughput {
+fn provisioned(
+    throughput: Option<Throughput>,
+    history: ThroughputHistory,
+    now: Timestamp,
+) -> ProvisionedThroughput {
+    let units = throughput.unwrap_or_default();
     ProvisionedThroughput {
-        number_of_decreases_today: 0,
-        read_capacity_units: throughput.map_or(0, |throughput| throughput.read_units),
-        write_capacity_units: throughput.map_or(0, |throughput| throughput.write_units),
+        last_increase_date_time: history.increased_ms,
+        last_decrease_date_time: history.decreased_ms,
+        number_of_decreases_today: history.decreases_today(now.0),
+        read_capacity_units: units.read_units,
+        write_capacity_units: units.write_units,
     }
 }
 
-/// The provisioned units, or what an on-demand table starts with. CreateTable does not answer it.
-fn warm(throughput: Option<Throughput>, answered: Answered) -> Option<WarmThroughput> {
-    const ON_DEMAND: Throughput = Throughput {
-        read_units: 12_000,
-        write_units: 4_000,
-    };
+/// The most that there has been, provisioned or on demand. CreateTable does not answer it.
+fn warm(
+    throughput: Option<Throughput>,
+    history: ThroughputHistory,
+    answered: Answered,
+) -> Option<WarmThroughput> {
     match answered {
         Answered::Created => None,
         _ => {
-            let Throughput {
-                read_units,
-                write_units,
-            } = throughput.unwrap_or(ON_DEMAND);
+            let units = warm_units(throughput, history);
             Some(WarmThroughput {
-                read_units_per_second: read_units,
-                write_units_per_second: write_units,
+                read_units_per_second: units.read_units,
+                write_units_per_second: units.write_units,
                 status: "ACTIVE",
             })
         }
     }
 }
 
+/// What WarmThroughput stands at; `throughput` is `None` on demand.
+pub fn warm_units(throughput: Option<Throughput>, history: ThroughputHistory) -> Throughput {
+    throughput.unwrap_or(ON_DEMAND_INITIAL).at_least(history.warm)
+}
+
 fn status<S: Serializer>(status: &TableStatus, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match status {
-        TableStatus::Creating => "CREATING",
-        TableStatus::Active => "ACTIVE",
-        TableStatus::Updating => "UPDATING",
-        TableStatus::Deleting => "DELETING",
-    })
+    serializer.serialize_str(status.name())
 }
 
 fn optional_status<S: Serializer>(of: &Option<TableStatus>, serializer: S) -> Result<S::Ok, S::Error> {

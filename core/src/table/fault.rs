@@ -2,7 +2,12 @@
 
 use crate::error::{Exception, Family};
 
-use super::hash_order::{Start, printed};
+use super::{
+    TableStatus,
+    change_fault::ChangeFault,
+    hash_order::{Start, printed},
+    resource_fault::ResourceFault,
+};
 
 /// One variant a text. A `String` alone is the name of the table or index that the text names.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +121,16 @@ pub enum TableFault {
     TagKeyReserved(String),
     TagKeyTwice(String),
     TooManyTags,
+
+    Change(ChangeFault),
+    Resource(ResourceFault),
+
+    // Time to live                                                            behaviour/tables §time-to-live
+    TimeToLiveWhileCreating(String),
+    TimeToLiveEnabled,
+    TimeToLiveDisabled,
+    TimeToLiveOtherAttribute(String),
+    TimeToLiveUndescribed(TableStatus),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,14 +150,14 @@ impl Units {
         }
     }
 
-    fn on_demand(self) -> &'static str {
+    pub(super) fn on_demand(self) -> &'static str {
         match self {
             Self::Read => "MaxReadRequestUnits",
             Self::Write => "MaxWriteRequestUnits",
         }
     }
 
-    fn warm(self) -> &'static str {
+    pub(super) fn warm(self) -> &'static str {
         match self {
             Self::Read => "ReadUnitsPerSecond",
             Self::Write => "WriteUnitsPerSecond",
@@ -170,6 +185,18 @@ impl IndexList {
 /// Units a second and table, or index, of an account.
 pub const MAXIMUM_UNITS: u64 = 40_000;
 
+impl From<ChangeFault> for TableFault {
+    fn from(fault: ChangeFault) -> TableFault {
+        TableFault::Change(fault)
+    }
+}
+
+impl From<ResourceFault> for TableFault {
+    fn from(fault: ResourceFault) -> TableFault {
+        TableFault::Resource(fault)
+    }
+}
+
 impl TableFault {
     pub fn exception(&self) -> Exception {
         match self {
@@ -179,8 +206,11 @@ impl TableFault {
             | Self::BeingDeleted(_)
             | Self::BeingUpdated(_)
             | Self::BeingUsed(_)
+            | Self::TimeToLiveWhileCreating(_)
             | Self::IndexesBusy => Exception::ResourceInUse,
             Self::AboveTableMaximum { .. } | Self::AboveIndexMaximum { .. } => Exception::LimitExceeded,
+            Self::Change(fault) => fault.exception(),
+            Self::Resource(fault) => fault.exception(),
             _ => Exception::Validation,
         }
     }
@@ -378,15 +408,31 @@ impl TableFault {
             Self::TooManyTags => {
                 "Number of Tags exceed the current limit for the provided ResourceArn".into()
             }
+
+            Self::Change(fault) => fault.text(),
+            Self::Resource(fault) => fault.text(),
+
+            Self::TimeToLiveWhileCreating(table) => in_use(&format!("Table {table} is being created")),
+            Self::TimeToLiveEnabled => "TimeToLive is already enabled".into(),
+            Self::TimeToLiveDisabled => "TimeToLive is already disabled".into(),
+            Self::TimeToLiveOtherAttribute(attribute) => format!(
+                "TimeToLive is active on a different AttributeName: current AttributeName is {attribute}"
+            ),
+            Self::TimeToLiveUndescribed(status) => {
+                let status = status.name();
+                format!(
+                    "Cannot describe time to live while table is in {status} state: Current table state is {status}"
+                )
+            }
         }
     }
 }
 
-fn invalid(text: &str) -> String {
+pub(super) fn invalid(text: &str) -> String {
     format!("One or more parameter values were invalid: {text}")
 }
 
-fn in_use(text: &str) -> String {
+pub(super) fn in_use(text: &str) -> String {
     format!("Attempt to change a resource which is still in use: {text}")
 }
 

@@ -1,13 +1,17 @@
 //! Tables: what a description holds and what follows from it.                                behaviour/tables
 
+mod change_fault;
 mod describe;
 mod fault;
 mod hash_order;
 mod key_fault;
+mod resource_fault;
 
-pub use describe::Description;
+pub use change_fault::{Alone, ChangeFault};
+pub use describe::{Description, warm_units};
 pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
 pub use key_fault::KeyFault;
+pub use resource_fault::ResourceFault;
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +69,45 @@ pub struct Table {
     pub deletion_protection: bool,
     /// `STANDARD_INFREQUENT_ACCESS`, where it was asked for.
     pub infrequent_access: bool,
+    #[serde(default)]
+    pub settings: Settings,
 }
+
+/// What a table got after its creation, and its tags. Documents of 0.1.0 have none of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// The highest number that an index has had, where that index is gone.
+    pub last_index: i32,
+    /// Of the table; an index has its own.
+    pub history: ThroughputHistory,
+    /// When a table that is PROVISIONED now came to PAY_PER_REQUEST last.
+    pub paid_per_request_ms: Option<u64>,
+    /// When the table's class was switched last.
+    pub class_switched_ms: Option<u64>,
+    /// The attribute that says when an item expires, while time to live is enabled.
+    pub ttl_attribute: Option<String>,
+    /// Key and value, in the order in which they came.
+    pub tags: Vec<(String, String)>,
+}
+
+/// What provisioned throughput was before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThroughputHistory {
+    pub increased_ms: Option<u64>,
+    pub decreased_ms: Option<u64>,
+    /// On the UTC day of `decreased_ms`.
+    pub decreases: u64,
+    /// What WarmThroughput never falls below.
+    pub warm: Throughput,
+}
+
+/// What an on-demand table starts with, in units a second.
+pub const ON_DEMAND_INITIAL: Throughput = Throughput {
+    read_units: 12_000,
+    write_units: 4_000,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TableStatus {
@@ -94,6 +136,8 @@ pub struct Index {
     pub projection: Projected,
     pub status: TableStatus,
     pub throughput: Option<Throughput>,
+    #[serde(default)]
+    pub history: ThroughputHistory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +164,7 @@ pub enum Billing {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Throughput {
     pub read_units: u64,
     pub write_units: u64,
@@ -161,6 +205,7 @@ impl Table {
             billing: Billing::PayPerRequest { since_ms: 0 },
             deletion_protection: false,
             infrequent_access: false,
+            settings: Settings::default(),
         })
     }
 
@@ -203,6 +248,20 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
+    /// A number that no index of the table has had.
+    pub fn next_index_number(&self) -> i32 {
+        let highest = self.indexes.iter().map(|index| index.number).max();
+        highest.unwrap_or(0).max(self.settings.last_index) + 1
+    }
+
+    /// The provisioned units; `None` on PAY_PER_REQUEST.
+    pub fn throughput(&self) -> Option<Throughput> {
+        match self.billing {
+            Billing::Provisioned(throughput) => Some(throughput),
+            Billing::PayPerRequest { .. } => None,
+        }
+    }
+
     /// The key attributes of the table: HASH, then RANGE.
     pub fn key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
         std::iter::once(&self.hash).chain(&self.range)
@@ -219,6 +278,58 @@ impl Table {
 pub enum KeyRole {
     Hash,
     Range,
+}
+
+impl TableStatus {
+    /// The wire name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Creating => "CREATING",
+            Self::Active => "ACTIVE",
+            Self::Updating => "UPDATING",
+            Self::Deleting => "DELETING",
+        }
+    }
+}
+
+impl Throughput {
+    /// The higher of each.
+    pub fn at_least(self, other: Throughput) -> Throughput {
+        Throughput {
+            read_units: self.read_units.max(other.read_units),
+            write_units: self.write_units.max(other.write_units),
+        }
+    }
+}
+
+impl ThroughputHistory {
+    const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+    /// What `to` instead of `from` makes of it.
+    pub fn changed(self, from: Throughput, to: Throughput, now_ms: u64) -> ThroughputHistory {
+        let mut history = ThroughputHistory {
+            warm: self.warm.at_least(from),
+            ..self
+        };
+        if to.read_units > from.read_units || to.write_units > from.write_units {
+            history.increased_ms = Some(now_ms);
+        }
+        if to.read_units < from.read_units || to.write_units < from.write_units {
+            history.decreases = self.decreases_today(now_ms) + 1;
+            history.decreased_ms = Some(now_ms);
+        }
+        history
+    }
+
+    /// `NumberOfDecreasesToday`.
+    pub fn decreases_today(self, now_ms: u64) -> u64 {
+        let is_today = |decreased_ms| decreased_ms / Self::DAY_MS == now_ms / Self::DAY_MS;
+        if self.decreased_ms.is_some_and(is_today) {
+            self.decreases
+        } else {
+            0
+        }
+    }
 }
 
 impl Index {
@@ -270,6 +381,7 @@ mod tests {
                     projection: Projected::KeysOnly,
                     status: TableStatus::Active,
                     throughput: None,
+                    history: ThroughputHistory::default(),
                 },
                 Index {
                     number: 2,
@@ -283,6 +395,7 @@ mod tests {
                         read_units: 5,
                         write_units: 6,
                     }),
+                    history: ThroughputHistory::default(),
                 },
             ],
             billing: Billing::Provisioned(Throughput {
@@ -291,6 +404,7 @@ mod tests {
             }),
             deletion_protection: true,
             infrequent_access: true,
+            settings: Settings::default(),
         }
     }
 
@@ -300,6 +414,20 @@ mod tests {
         let document = serde_json::to_string(&table).unwrap();
         assert_eq!(serde_json::from_str::<Table>(&document).unwrap(), table);
         table.billing = Billing::PayPerRequest { since_ms: 7 };
+        table.settings = Settings {
+            last_index: 3,
+            history: ThroughputHistory {
+                increased_ms: Some(8),
+                decreased_ms: Some(9),
+                decreases: 1,
+                warm: ON_DEMAND_INITIAL,
+            },
+            paid_per_request_ms: Some(10),
+            class_switched_ms: Some(11),
+            ttl_attribute: Some("until".into()),
+            tags: vec![("a".into(), "b".into())],
+        };
+        table.indexes[1].history = table.settings.history;
         let document = serde_json::to_string(&table).unwrap();
         assert_eq!(serde_json::from_str::<Table>(&document).unwrap(), table);
     }

@@ -66,7 +66,23 @@ pub fn table_name(
     context: &Context,
 ) -> Result<TableName, NameFault> {
     use Operation::*;
-    let control_plane = matches!(operation, CreateTable | DeleteTable | DescribeTable | ListTables);
+    let control_plane = matches!(
+        operation,
+        CreateTable
+            | DeleteTable
+            | DescribeContinuousBackups
+            | DescribeContributorInsights
+            | DescribeKinesisStreamingDestination
+            | DescribeTable
+            | DescribeTableReplicaAutoScaling
+            | DescribeTimeToLive
+            | ListContributorInsights
+            | ListTables
+            | UpdateContinuousBackups
+            | UpdateTable
+            | UpdateTableReplicaAutoScaling
+            | UpdateTimeToLive
+    );
     let Some(value) = value else {
         return Err(if control_plane {
             NameFault::Required

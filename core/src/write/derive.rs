@@ -9,7 +9,7 @@ use crate::{
         stored_hash,
     },
     operation::keys::{HASH_MAX_BYTES, encoded_size},
-    table::{Index, KeyAttribute, Projected, Table},
+    table::{Index, KeyAttribute, Projected, Table, TableStatus},
 };
 
 use super::{
@@ -48,6 +48,7 @@ pub fn derive(table: &Table, of: usize, key: &ItemKey, old: Option<&Item>, new: 
             arms.indexes.push((index.number, charged));
         }
     }
+    let expires = new.as_ref().and_then(|item| expires(table, item));
     let base = match new {
         Some(item) => Base::Put(item),
         None => Base::Delete,
@@ -58,12 +59,14 @@ pub fn derive(table: &Table, of: usize, key: &ItemKey, old: Option<&Item>, new: 
             base,
             rows,
             keep_for: None,
+            expires,
         },
         arms,
     }
 }
 
-/// The index rows that an item of the table has and the index lacks: for a fill, which leaves the item alone.
+/// The index rows that an item of the table has and the index lacks: for a fill, which leaves the item alone. A writer
+/// may have made them since the index is there.
 pub fn derive_fill(table: &Table, index: &Index, of: usize, key: &ItemKey, item: &Item) -> Change {
     let mut rows = Vec::new();
     index_rows(index, None, entry(table, index, key, item), &mut rows);
@@ -72,6 +75,17 @@ pub fn derive_fill(table: &Table, index: &Index, of: usize, key: &ItemKey, item:
         base: Base::Untouched,
         rows,
         keep_for: None,
+        expires: None,
+    }
+}
+
+/// When an item expires, in whole seconds since the epoch. What says no such time is ignored: another type than a number,
+/// a fraction, nothing above zero. (Whether the time is too long ago is for the sweep to see.)
+///                                                                             behaviour/tables §time-to-live
+pub fn expires(table: &Table, item: &Item) -> Option<i64> {
+    match item.get(table.settings.ttl_attribute.as_ref()?)? {
+        AttributeValue::N(number) => number.to_i64().filter(|seconds| *seconds > 0),
+        _ => None,
     }
 }
 
@@ -83,6 +97,11 @@ fn index_rows(
     rows: &mut Vec<IndexRow>,
 ) -> f64 {
     let mut push = |key, write| {
+        let write = match (index.status, write) {
+            (TableStatus::Creating, RowWrite::Insert(item) | RowWrite::Update(item)) => RowWrite::Set(item),
+            (TableStatus::Creating, RowWrite::Delete) => RowWrite::Clear,
+            (_, write) => write,
+        };
         rows.push(IndexRow {
             index: index.number,
             key,
@@ -102,6 +121,7 @@ fn index_rows(
             charge(&item)
         }
         (Some((old_key, old)), Some((new_key, new))) => match old_key.cmp(&new_key) {
+            // An entry that is not filled yet is left to the fill, as it is.
             Ordering::Equal if old == new => 0.0,
             Ordering::Equal => {
                 let charged = charge(&old).max(charge(&new));

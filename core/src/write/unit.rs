@@ -93,6 +93,8 @@ pub struct Change {
     pub rows: Vec<IndexRow>,
     /// For tokens and claims: how long the row is kept.
     pub keep_for: Option<Duration>,
+    /// Of an item that is put, where the table's time to live is enabled: when it expires, in seconds since the epoch.
+    pub expires: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -112,10 +114,15 @@ pub struct IndexRow {
     pub write: RowWrite,
 }
 
-/// Which statement it takes; each must touch exactly one row.
+/// Which statement it takes. The first three must touch exactly one row; the others are for an index that is being
+/// filled, where nobody knows whether the fill or a writer was there before.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowWrite {
     Insert(Item),
     Update(Item),
     Delete,
+    /// Insert or update.
+    Set(Item),
+    /// Delete what is there, if anything.
+    Clear,
 }

@@ -27,6 +27,9 @@ pub fn call_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &Value)
         layer,
     };
     let answer = run_now(serve(store, operation, &body.to_string(), &context));
+    if answer.body.is_empty() {
+        return (answer.status, Value::Null);
+    }
     let body = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("not JSON: {}", answer.body));
     (answer.status, body)
 }

@@ -6,7 +6,7 @@ use extenddb_core::{
     error::Error,
     expression::{Condition, Kind, Placeholders, Projection, Update},
     item::{Attributes, Item, ScalarType},
-    table::{AccountId, Billing, KeyAttribute, Table, TableId, TableStatus, Version},
+    table::{AccountId, Billing, KeyAttribute, Settings, Table, TableId, TableStatus, Version},
     wire::{self, Layer, PlaceholderNames, Position, Shape, Type},
 };
 
@@ -185,5 +185,6 @@ fn keyless() -> Table {
         billing: Billing::PayPerRequest { since_ms: 0 },
         deletion_protection: false,
         infrequent_access: false,
+        settings: Settings::default(),
     }
 }

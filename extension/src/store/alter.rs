@@ -97,11 +97,18 @@ fn replace(existing: &Table, table: &Table, patience: &Patience) -> Result<(), S
                 .for_each(|number| storage::drop_index(table.id, *number))
         })?;
     }
-    for index in table
+    let added = table
         .indexes
         .iter()
-        .filter(|index| !has_index(existing, index.number))
-    {
+        .filter(|index| !has_index(existing, index.number));
+    for index in added {
+        // A fill would not see the items that came after the snapshot.
+        if write::one_snapshot() {
+            spi::raise(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "an index can be added to a table only at isolation level READ COMMITTED",
+            );
+        }
         storage::create_index(table, index);
     }
     let sql = || {

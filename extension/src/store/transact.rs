@@ -203,8 +203,8 @@ fn apply(change: Change, held: &mut Held, now: Timestamp) {
     let key = held.key;
     match change.base {
         Base::Put(item) => {
-            let expires_s = change.keep_for.map(|keep| (now.0 / 1000 + keep.as_secs()) as i64);
-            write::put(key, &held.image, &item, expires_s);
+            let kept = change.keep_for.map(|keep| (now.0 / 1000 + keep.as_secs()) as i64);
+            write::put(key, &held.image, &item, kept.or(change.expires));
             held.image = Image::Present(item);
         }
         Base::Delete => {

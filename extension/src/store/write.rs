@@ -76,18 +76,25 @@ pub fn index_row(table: TableId, row: &IndexRow) {
     let (statement, item) = match &row.write {
         RowWrite::Insert(item) => (Statement::Insert, Some(item)),
         RowWrite::Update(item) => (Statement::Update, Some(item)),
-        RowWrite::Delete => (Statement::Delete, None),
+        RowWrite::Delete | RowWrite::Clear => (Statement::Delete, None),
+        RowWrite::Set(item) => (Statement::Upsert, Some(item)),
     };
     args.extend(item.map(|item| Arg::Bytes(item.as_bytes())));
+    let insert = || {
+        let places: Vec<String> = (1..item_place).map(|place| format!("${place}")).collect();
+        format!(
+            "INSERT INTO {storage} ({}, item) VALUES ({}, CAST(${item_place} AS ddb.item))",
+            columns.join(", "),
+            places.join(", ")
+        )
+    };
     let sql = || match statement {
-        Statement::Insert => {
-            let places: Vec<String> = (1..item_place).map(|place| format!("${place}")).collect();
-            format!(
-                "INSERT INTO {storage} ({}, item) VALUES ({}, CAST(${item_place} AS ddb.item))",
-                columns.join(", "),
-                places.join(", ")
-            )
-        }
+        Statement::Insert => insert(),
+        Statement::Upsert => format!(
+            "{} ON CONFLICT ({}) DO UPDATE SET item = EXCLUDED.item",
+            insert(),
+            columns.join(", ")
+        ),
         Statement::Update => {
             let key_is = storage::equals(&columns);
             format!("UPDATE {storage} SET item = CAST(${item_place} AS ddb.item) WHERE {key_is}")
@@ -100,7 +107,10 @@ pub fn index_row(table: TableId, row: &IndexRow) {
         statement,
         shape: row.key.ranges.len() as u64,
     };
-    touched_one(spi::change(plan, sql, &args), table);
+    let touched = spi::change(plan, sql, &args);
+    if row.write != RowWrite::Clear {
+        touched_one(touched, table);
+    }
 }
 
 /// A statement that touched another number of rows than the image promised would leave item and index apart.

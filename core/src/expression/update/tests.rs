@@ -12,7 +12,10 @@ use crate::{
     expression::UpdateFault,
     item::{AttributeValue, Number, ScalarType},
     operation::keys::check_key_path,
-    table::{AccountId, Billing, Index, IndexScope, KeyAttribute, Projected, TableId, TableStatus, Version},
+    table::{
+        AccountId, Billing, Index, IndexScope, KeyAttribute, Projected, Settings, TableId, TableStatus,
+        ThroughputHistory, Version,
+    },
 };
 
 fn value(json: &Value) -> AttributeValue {
@@ -76,6 +79,7 @@ fn table(name: &str) -> Table {
         projection: Projected::All,
         status: TableStatus::Active,
         throughput: None,
+        history: ThroughputHistory::default(),
     };
     use ScalarType::{N, S};
     Table {
@@ -104,6 +108,7 @@ fn table(name: &str) -> Table {
         billing: Billing::PayPerRequest { since_ms: 0 },
         deletion_protection: false,
         infrequent_access: false,
+        settings: Settings::default(),
     }
 }
 

@@ -45,7 +45,7 @@ async fn delete<S: Store>(store: &S, name: &TableName, context: &Context) -> Res
     let table = altered.map_err(|error| alteration_error(error, name))??;
     json(&Response {
         // Figures are not measured for the last time: what is left to say of the items is that they go.
-        table_description: table.deleted(&context.region, &Statistics::default()),
+        table_description: table.deleted(&context.region, context.now, &Statistics::default()),
     })
 }
 

@@ -6,12 +6,12 @@ use crate::{
     engine,
     error::Error,
     operation::{Context, Operation},
-    store::{Access, Store},
-    table::{Description, TableFault, TableName},
+    store::Store,
+    table::{Description, TableName},
     wire::{Layer, decode},
 };
 
-use super::{TABLE_NAME_ALONE, json, table_name};
+use super::{TABLE_NAME_ALONE, find, json, not_found, table_name};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let (fields, layer) = decode(body, &TABLE_NAME_ALONE, Layer::Old)?;
@@ -26,15 +26,9 @@ struct Response<'a> {
 }
 
 async fn describe<S: Store>(store: &S, name: &TableName, context: &Context) -> Result<String, Error> {
-    let tables = store
-        .tables(std::slice::from_ref(name), Access::Read)
-        .await
-        .map_err(engine::store_error)?;
-    let Some(table) = tables.into_iter().next().flatten() else {
-        return Err(TableFault::TableNotFound(name.name.clone()).into());
-    };
+    let table = find(store, name, not_found(name)).await?;
     let statistics = store.statistics(&table).await.map_err(engine::store_error)?;
     json(&Response {
-        table: table.described(&context.region, &statistics),
+        table: table.described(&context.region, context.now, &statistics),
     })
 }

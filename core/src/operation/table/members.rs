@@ -156,6 +156,13 @@ impl<'m, 'f> Structure<'m, 'f> {
         Some(values)
     }
 
+    pub(super) fn required_strings(&mut self, member: &str) -> Vec<String> {
+        self.strings(member, &[], &[]).unwrap_or_else(|| {
+            self.missing(member);
+            Vec::new()
+        })
+    }
+
     /// The length of a key schema. Too long, it is reported at `keySchema`, whatever list it stands in.
     pub(super) fn check_key_schema_length(&mut self, at_most: u64) {
         let Some(elements) = self.fields.structures("KeySchema") else {
@@ -179,17 +186,13 @@ impl<'m, 'f> Structure<'m, 'f> {
 
     /// That a list of structures which may be absent is not empty.
     pub(super) fn check_not_empty(&mut self, member: &str) {
-        if self
-            .fields
-            .structures(member)
-            .is_some_and(|elements| elements.is_empty())
-        {
-            self.check_list(
-                &self.path(member),
-                0,
-                String::new,
-                &[Constraint::LengthAtLeast(1)],
-            );
+        self.check_structures_length(member, &[Constraint::LengthAtLeast(1)]);
+    }
+
+    /// The length of a list of structures which may be absent. Its elements are not printed.
+    pub(super) fn check_structures_length(&mut self, member: &str, constraints: &[Constraint]) {
+        if let Some(elements) = self.fields.structures(member) {
+            self.check_list(&self.path(member), elements.len(), String::new, constraints);
         }
     }
 

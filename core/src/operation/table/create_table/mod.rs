@@ -11,15 +11,17 @@ use crate::{
     operation::{Context, Operation},
     store::{Alteration, Proposal, Store, TableChange},
     table::{
-        Billing, Description, Index, IndexScope, KeyAttribute, KeyRole, Projected, Table, TableFault,
-        TableId, TableName, TableStatus, Version,
+        Billing, Description, IndexScope, Settings, Table, TableFault, TableId, TableName, TableStatus,
+        Version,
     },
     wire::{Fields, Layer, Members, decode},
 };
 
-use self::request::{BillingMode, CreateTable, IndexRequest, KeyElement, ProjectionType, SHAPE};
+pub(super) use self::request::BillingMode;
 
-use super::{alteration_error, json, table_name};
+use self::request::{CreateTable, SHAPE};
+
+use super::{alteration_error, json, table_name, tags::key_and_value};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
@@ -80,7 +82,7 @@ fn taken(existing: &Table) -> TableFault {
 impl CreateTable {
     /// The description, of a request whose rules were checked.
     fn table(&self, name: TableName, context: &Context) -> Result<Table, TableFault> {
-        let (mut hash, mut range) = self.key(&self.keys)?;
+        let (mut hash, mut range) = self.definitions.key(&self.keys)?;
         let created_ms = context.now.0;
         let local = self.locals().iter().map(|index| (IndexScope::Local, index));
         let global = self.globals().iter().map(|index| (IndexScope::Global, index));
@@ -96,7 +98,7 @@ impl CreateTable {
             hash: hash.pop().ok_or(TableFault::FirstNotHash)?,
             range: range.pop(),
             indexes: indexes
-                .map(|(number, (scope, index))| self.index(number, scope, index))
+                .map(|(number, (scope, index))| index.index(number, scope, &self.definitions))
                 .collect::<Result<_, _>>()?,
             billing: match (self.billing_mode, self.throughput) {
                 (BillingMode::PayPerRequest, _) => Billing::PayPerRequest { since_ms: created_ms },
@@ -105,47 +107,11 @@ impl CreateTable {
             },
             deletion_protection: self.deletion_protection,
             infrequent_access: self.table_class.as_deref() == Some("STANDARD_INFREQUENT_ACCESS"),
-        })
-    }
-
-    fn index(&self, number: i32, scope: IndexScope, index: &IndexRequest) -> Result<Index, TableFault> {
-        let (hash, range) = self.key(&index.keys)?;
-        Ok(Index {
-            number,
-            name: index.name.clone(),
-            scope,
-            hash,
-            range,
-            projection: match index.projection.kind {
-                None => return Err(TableFault::NoProjectionType),
-                Some(ProjectionType::All) => Projected::All,
-                Some(ProjectionType::KeysOnly) => Projected::KeysOnly,
-                Some(ProjectionType::Include) => {
-                    let mut attributes = index.projection.non_key_attributes.clone().unwrap_or_default();
-                    attributes.sort();
-                    Projected::Include(attributes)
-                }
+            settings: Settings {
+                tags: self.tags.iter().cloned().filter_map(key_and_value).collect(),
+                ..Settings::default()
             },
-            status: TableStatus::Active,
-            throughput: index.throughput,
         })
-    }
-
-    /// The HASH and the RANGE attributes, with their types.
-    fn key(&self, keys: &[KeyElement]) -> Result<(Vec<KeyAttribute>, Vec<KeyAttribute>), TableFault> {
-        let (mut hash, mut range) = (Vec::new(), Vec::new());
-        for key in keys {
-            let kind = self.kind(&key.name).ok_or(TableFault::TooFewDefinitions)?;
-            let attribute = KeyAttribute {
-                name: key.name.clone(),
-                kind,
-            };
-            match key.role {
-                KeyRole::Hash => hash.push(attribute),
-                KeyRole::Range => range.push(attribute),
-            }
-        }
-        Ok((hash, range))
     }
 }
 

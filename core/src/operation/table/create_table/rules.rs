@@ -5,20 +5,16 @@ use std::collections::BTreeSet;
 
 use crate::{
     error::{Error, Fault},
-    table::{IndexList, KeyRole, MAXIMUM_UNITS, TableFault, Throughput, Units},
+    operation::table::definition::{
+        IndexRequest, MAXIMUM_GLOBAL_INDEXES, MAXIMUM_NON_KEY_ATTRIBUTES, check_global_key, check_projection,
+        check_quota, check_simple_key, check_units_bound, names,
+    },
+    table::{IndexList, TableFault},
 };
 
-use super::request::{
-    BillingMode, CreateTable, IndexRequest, KeyElement, ProjectionType, RequestedProjection,
-};
+use super::request::{BillingMode, CreateTable};
 
-/// Above it, capacity units are out of bounds whatever the account's quotas.
-const UNITS_BOUND: u64 = 1_000_000_000_000;
 const MAXIMUM_LOCAL_INDEXES: usize = 5;
-const MAXIMUM_GLOBAL_INDEXES: usize = 20;
-/// HASH, and RANGE, attributes of a global index.
-const MAXIMUM_KEY_ATTRIBUTES: usize = 4;
-const MAXIMUM_NON_KEY_ATTRIBUTES: usize = 100;
 
 impl CreateTable {
     pub(super) fn check(&self, region: &str) -> Result<(), Error> {
@@ -41,44 +37,24 @@ impl CreateTable {
             (BillingMode::PayPerRequest, Some(_)) => Err(TableFault::ThroughputOnPayPerRequest),
             (BillingMode::PayPerRequest, None) => Ok(()),
             (BillingMode::Provisioned, None) => Err(TableFault::ThroughputMissing),
-            (BillingMode::Provisioned, Some(throughput)) => {
-                for (units, value) in each(throughput) {
-                    if value > UNITS_BOUND {
-                        return Err(TableFault::UnitsOutOfBounds { units, value });
-                    }
-                }
-                Ok(())
-            }
+            (BillingMode::Provisioned, Some(throughput)) => check_units_bound(throughput),
         }
     }
 
     /// No attribute twice, and one for each key of the table.
     fn check_definitions(&self) -> Result<(), TableFault> {
         let mut names = BTreeSet::new();
-        for (name, _) in &self.definitions {
+        for (name, _) in &self.definitions.0 {
             if !names.insert(name) {
                 return Err(TableFault::DefinitionTwice(name.clone()));
             }
         }
-        self.check_keys_are_defined(&self.keys)
-    }
-
-    fn check_keys_are_defined(&self, keys: &[KeyElement]) -> Result<(), TableFault> {
-        if keys.len() > self.definitions.len() {
-            return Err(TableFault::TooFewDefinitions);
-        }
-        if keys.iter().any(|key| self.kind(&key.name).is_none()) {
-            return Err(TableFault::NotDefined {
-                keys: names(keys),
-                definitions: self.defined(),
-            });
-        }
-        Ok(())
+        self.definitions.check_keys_are_defined(&self.keys)
     }
 
     fn check_number_of_definitions(&self) -> Result<(), TableFault> {
         let no_lists = self.locals.is_none() && self.globals.is_none() && self.vectors.is_none();
-        if no_lists && self.definitions.len() > self.keys.len() {
+        if no_lists && self.definitions.0.len() > self.keys.len() {
             return Err(TableFault::TooManyDefinitions);
         }
         Ok(())
@@ -98,7 +74,7 @@ impl CreateTable {
             return Err(TableFault::EmptyList(IndexList::Vector));
         }
         for index in self.locals().iter().chain(self.globals()) {
-            self.check_keys_are_defined(&index.keys)?;
+            self.definitions.check_keys_are_defined(&index.keys)?;
         }
         Ok(())
     }
@@ -112,10 +88,10 @@ impl CreateTable {
         for vector in self.vectors.iter().flatten() {
             used.extend(vector.search_attributes.iter().cloned());
         }
-        match self.definitions.iter().all(|(name, _)| used.contains(name)) {
+        match self.definitions.0.iter().all(|(name, _)| used.contains(name)) {
             true => Ok(()),
             false => Err(TableFault::NotUsed {
-                definitions: self.defined(),
+                definitions: self.definitions.names(),
                 used,
             }),
         }
@@ -212,7 +188,6 @@ impl CreateTable {
                 "WarmThroughput",
                 self.warm_units().any(|(_, _, units)| units.named()),
             ),
-            ("Tags", !self.tags.is_empty()),
             ("VectorIndexes", self.vectors.is_some()),
             ("ResourcePolicy", self.resource_policy),
             ("GlobalTableSourceArn", self.global_table_source),
@@ -225,94 +200,15 @@ impl CreateTable {
     }
 
     fn check_quotas(&self, region: &str) -> Result<(), TableFault> {
-        for (units, value) in self.throughput.into_iter().flat_map(each) {
-            if value > MAXIMUM_UNITS {
-                return Err(TableFault::AboveTableMaximum {
-                    units,
-                    value,
-                    region: region.into(),
-                });
-            }
+        if let Some(throughput) = self.throughput {
+            check_quota(throughput, None, region)?;
         }
         for index in self.globals() {
-            for (units, value) in index.throughput.into_iter().flat_map(each) {
-                if value > MAXIMUM_UNITS {
-                    let (index, region) = (index.name.clone(), region.into());
-                    return Err(TableFault::AboveIndexMaximum {
-                        index,
-                        units,
-                        value,
-                        region,
-                    });
-                }
+            if let Some(throughput) = index.throughput {
+                check_quota(throughput, Some(&index.name), region)?;
             }
         }
         Ok(())
-    }
-
-    fn defined(&self) -> Vec<String> {
-        self.definitions.iter().map(|(name, _)| name.clone()).collect()
-    }
-}
-
-/// The key of a table or of a local index: HASH, and perhaps RANGE.
-fn check_simple_key(keys: &[KeyElement]) -> Result<(), TableFault> {
-    if let [first, second, ..] = keys
-        && first.name == second.name
-    {
-        return Err(TableFault::HashAndRangeSameName);
-    }
-    if keys.first().is_none_or(|key| key.role != KeyRole::Hash) {
-        return Err(TableFault::FirstNotHash);
-    }
-    if keys.get(1).is_some_and(|key| key.role != KeyRole::Range) {
-        return Err(TableFault::SecondNotRange);
-    }
-    Ok(())
-}
-
-/// The key of a global index: one to four HASH, then up to four RANGE attributes.
-fn check_global_key(keys: &[KeyElement]) -> Result<(), TableFault> {
-    if keys.first().is_none_or(|key| key.role != KeyRole::Hash) {
-        return Err(TableFault::FirstNotHash);
-    }
-    let hash = keys.iter().take_while(|key| key.role == KeyRole::Hash).count();
-    let range = keys.len() - hash;
-    if keys.iter().skip(hash).any(|key| key.role == KeyRole::Hash) {
-        return Err(TableFault::HashAfterRange);
-    }
-    if hash > MAXIMUM_KEY_ATTRIBUTES {
-        return Err(TableFault::TooManyHashAttributes);
-    }
-    if range > MAXIMUM_KEY_ATTRIBUTES {
-        return Err(TableFault::TooManyRangeAttributes);
-    }
-    let unique: BTreeSet<&String> = keys.iter().map(|key| &key.name).collect();
-    match unique.len() == keys.len() {
-        true => Ok(()),
-        false if keys.len() == 2 => Err(TableFault::HashAndRangeSameName),
-        false => Err(TableFault::KeyAttributeTwice),
-    }
-}
-
-fn check_projection(projection: &RequestedProjection) -> Result<(), TableFault> {
-    match (projection.kind, &projection.non_key_attributes) {
-        (None, _) => Err(TableFault::NoProjectionType),
-        (Some(ProjectionType::All), Some(_)) => Err(TableFault::NonKeyAttributesWith {
-            projection_type: "ALL",
-        }),
-        (Some(ProjectionType::KeysOnly), Some(_)) => Err(TableFault::NonKeyAttributesWith {
-            projection_type: "KEYS_ONLY",
-        }),
-        (Some(ProjectionType::Include), None) => Err(TableFault::NonKeyAttributesMissing),
-        (Some(_), None) => Ok(()),
-        (Some(ProjectionType::Include), Some(attributes)) => {
-            let mut seen = BTreeSet::new();
-            match attributes.iter().find(|attribute| !seen.insert(*attribute)) {
-                Some(twice) => Err(TableFault::NonKeyAttributeTwice(twice.clone())),
-                None => Ok(()),
-            }
-        }
     }
 }
 
@@ -321,16 +217,4 @@ fn check_name<'a>(taken: &mut BTreeSet<&'a String>, index: &'a IndexRequest) -> 
         true => Ok(()),
         false => Err(TableFault::IndexNameTwice(index.name.clone())),
     }
-}
-
-fn names(keys: &[KeyElement]) -> Vec<String> {
-    keys.iter().map(|key| key.name.clone()).collect()
-}
-
-/// Read, then write.
-fn each(throughput: Throughput) -> [(Units, u64); 2] {
-    [
-        (Units::Read, throughput.read_units),
-        (Units::Write, throughput.write_units),
-    ]
 }
