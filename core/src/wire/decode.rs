@@ -702,7 +702,7 @@ fn last_of_each<'a>(mut entries: Entries<'a>) -> Entries<'a> {
 }
 
 fn has_duplicates(entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
-    if entries.len() <= 8 {
+    if entries.len() <= 16 {
         return entries
             .iter()
             .enumerate()

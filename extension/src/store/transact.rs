@@ -1,7 +1,7 @@
 //! Units: lock, look, decide, write.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     panic::AssertUnwindSafe,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -34,7 +34,7 @@ pub fn transact<T>(units: Vec<Unit<T>>, patience: &Patience) -> Vec<Result<T, St
     unsafe { pg_sys::PreventCommandIfReadOnly(c"a write of items".as_ptr()) };
     let refusals = lock_tables(&units, patience);
     let mut held = lock_keys(&units, &refusals, patience);
-    let place_of: HashMap<&ItemKey, usize> = held
+    let place_of: BTreeMap<&ItemKey, usize> = held
         .iter()
         .enumerate()
         .map(|(place, held)| (held.key, place))
@@ -70,7 +70,7 @@ fn lock_tables<T>(units: &[Unit<T>], patience: &Patience) -> Vec<Option<StoreErr
         .collect();
     tables.sort_unstable();
     tables.dedup();
-    let state_of: HashMap<TableId, Result<Version, StoreError>> = tables
+    let state_of: BTreeMap<TableId, Result<Version, StoreError>> = tables
         .into_iter()
         .map(|table| (table, lock_table(table, patience)))
         .collect();
@@ -132,7 +132,7 @@ fn lock_keys<'a, T>(
 fn read_images<T>(
     units: &[Unit<T>],
     refusals: &[Option<StoreError>],
-    place_of: &HashMap<&ItemKey, usize>,
+    place_of: &BTreeMap<&ItemKey, usize>,
     held: &mut [Held],
 ) {
     let old_snapshot = write::one_snapshot();
@@ -166,7 +166,7 @@ fn going_on<'a, T>(units: &'a [Unit<T>], refusals: &[Option<StoreError>]) -> imp
 }
 
 /// One decision over the images as the units before it left them, and its changes.
-fn run<T>(unit: &Unit<T>, now: Timestamp, place_of: &HashMap<&ItemKey, usize>, held: &mut [Held]) -> T {
+fn run<T>(unit: &Unit<T>, now: Timestamp, place_of: &BTreeMap<&ItemKey, usize>, held: &mut [Held]) -> T {
     let places: Vec<usize> = unit.keys.0.iter().map(|(key, _)| place_of[key]).collect();
     // The images are moved out and back: an item may have 400 kB, and no key is twice in a unit.
     let images: Vec<Image> = unit
