@@ -36,8 +36,15 @@ def our_server():
 
 
 def shown(value):
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 1500 else f"{text[:1500]}… ({len(text)} characters)"
+
+
+def parted(one, other):
+    """What of `one` is not the same in `other`."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {name: parted(inner, other.get(name)) for name, inner in one.items() if name not in other or inner != other[name]}
+    return one
 
 
 def run(pair, seed, count, seconds, faults, entries, tables_part):
@@ -59,7 +66,7 @@ def run(pair, seed, count, seconds, faults, entries, tables_part):
         if difference is None:
             continue
         name = difference[0]
-        entry = next((entry for entry in entries if entry.fits(name, json.dumps(body, ensure_ascii=False))), None)
+        entry = next((entry for entry in entries if entry.fits(*difference, json.dumps(body, ensure_ascii=False))), None)
         if entry:
             decided[entry.rule] += 1
             continue
@@ -103,8 +110,9 @@ def main():
         for who in ("ours", "oracle"):
             answer = example[who]
             print(f"   {who}: {answer.status} {answer.type or ''} {answer.text if answer.text is not None else ''}")
-            if answer.body:
-                print(f"      {shown(answer.body)}")
+            other = example["oracle" if who == "ours" else "ours"]
+            if answer.body != other.body:
+                print(f"      {shown(parted(answer.body, other.body))}")
     print(f"\n{pair.asked} requests, {len(found)} undecided kinds of difference, {sum(decided.values())} decided differences")
     for rule, times in decided.most_common():
         print(f"   {times} {rule}")

@@ -177,7 +177,7 @@ class Request:
 
     def batch_get_item(self):
         requests = {}
-        for table in {self.table() for _ in range(self.random.choice([1, 1, 2, 3]))}:
+        for table in dict.fromkeys(self.table() for _ in range(self.random.choice([1, 1, 2, 3]))):
             entry = {"Keys": self.keys(table)}
             self.names = {}
             self.projected(entry)
@@ -201,7 +201,7 @@ class Request:
 
     def batch_write_item(self):
         requests = {}
-        for table in {self.table() for _ in range(self.random.choice([1, 1, 2]))}:
+        for table in dict.fromkeys(self.table() for _ in range(self.random.choice([1, 1, 2]))):
             unique = {}
             for _ in range(self.random.randint(1, 4)):
                 if self.chance(0.6):

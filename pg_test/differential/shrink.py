@@ -5,7 +5,7 @@ import copy
 from .expressions import TOKENS
 from .requests import places
 
-TRIES = 400
+TRIES = 150
 
 
 def smaller(body):

@@ -108,7 +108,7 @@ def _UpdateTable(random):
         if change == "Create":
             index.update(KeySchema=_schema(random), Projection=_projection(random))
             body["AttributeDefinitions"] = [{"AttributeName": name, "AttributeType": "S"} for name in
-                                            {*["pk", "sk"], *[element["AttributeName"] for element in index["KeySchema"]]}]
+                                            dict.fromkeys(["pk", "sk", *(element["AttributeName"] for element in index["KeySchema"])])]
         if change == "Update":
             index["ProvisionedThroughput"] = _throughput(random)
         body["GlobalSecondaryIndexUpdates"] = [{change: index}]
