@@ -535,7 +535,10 @@ fn items_fetched_for_a_local_index_are_charged_each() {
         "Scan",
         json!({"TableName": "Fetched", "IndexName": "local", "ReturnConsumedCapacity": "INDEXES"}),
     );
-    assert_eq!(answer["ConsumedCapacity"]["Table"].to_string(), r#"{"CapacityUnits":0.0}"#);
+    assert_eq!(
+        answer["ConsumedCapacity"]["Table"].to_string(),
+        r#"{"CapacityUnits":0.0}"#
+    );
 }
 
 /// The texts of the old request layer, where the switch puts all operations there.
