@@ -55,6 +55,21 @@ need_postgres() {
     export PG_CONFIG PG_BIN PGRX_PG_CONFIG_PATH="$PG_CONFIG"
 }
 
+# need_install_rights: whether the extension can be put into that PostgreSQL is known before the build.
+need_install_rights() {
+    INSTALL_AS=as_root
+    if [ -w "$("$PG_CONFIG" --pkglibdir)" ] && [ -w "$("$PG_CONFIG" --sharedir)/extension" ]; then INSTALL_AS=env; fi
+    [ $INSTALL_AS = env ] || command -v sudo >/dev/null ||
+        fail "$(id -un) cannot write $("$PG_CONFIG" --pkglibdir), where the extension goes" "run this as root or as a user with sudo"
+}
+
+# install_extension PROFILE [OPTION...]: what target/PROFILE holds.
+install_extension() {
+    local profile=$1
+    shift
+    $INSTALL_AS "$CARGO_TARGET_DIR/$profile/xtask" install --no-build --pg-config "$PG_CONFIG" "$@"
+}
+
 # The user PostgreSQL runs as: it refuses root.
 if [ "$(id -u)" = 0 ]; then
     PG_OS_USER=postgres
