@@ -6,12 +6,20 @@ fail() { printf 'error: %s\n' "$1" >&2; shift; for line in "$@"; do printf '    
 
 if [ "$(id -u)" = 0 ]; then as_root() { "$@"; }; else as_root() { sudo "$@"; }; fi
 
+# In the environment, so that no configuration of cargo's puts the programs elsewhere.
+export CARGO_TARGET_DIR
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+
 # need_cargo: a cargo that is new enough.
 need_cargo() {
     local wanted have
     wanted=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
-    command -v cargo >/dev/null ||
+    if ! command -v cargo >/dev/null; then
+        [ "$(id -u)" != 0 ] || [ -z "${SUDO_USER:-}" ] ||
+            fail "root has no cargo" "run this without sudo: it asks for root's rights where it needs them"
+        [ ! -x ~/.cargo/bin/cargo ] || fail "cargo is not on the PATH" "run . ~/.cargo/env, then this again"
         fail "cargo is not installed" "get it from https://rustup.rs (minimum: Rust $wanted), then run this again"
+    fi
     have=$(cargo --version | cut -d' ' -f2)
     [ "$(printf '%s\n%s\n' "$wanted" "${have%%-*}" | sort -V | head -n1)" = "$wanted" ] ||
         fail "cargo is $have, and this project needs $wanted" "update it with: rustup update stable"
@@ -35,9 +43,12 @@ need_packages() {
 
 # What building the extension takes; pgrx generates its bindings with libclang.
 need_postgres() {
+    local build_tools=(libclang-dev clang build-essential pkg-config)
     if [ -z "${PG_CONFIG:-}" ]; then
-        need_packages postgresql-15 postgresql-server-dev-15 libclang-dev clang build-essential pkg-config
+        need_packages postgresql-15 postgresql-server-dev-15 "${build_tools[@]}"
         PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config
+    elif command -v apt-get >/dev/null; then
+        need_packages "${build_tools[@]}"
     fi
     [ -x "$PG_CONFIG" ] || fail "PG_CONFIG=$PG_CONFIG cannot be run"
     PG_BIN=$("$PG_CONFIG" --bindir)

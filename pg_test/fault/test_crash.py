@@ -1,8 +1,8 @@
 """Kills: what was acknowledged is there, once; what was not is there whole or not at all."""
 
 import http.client
+import os
 import signal
-import subprocess
 import threading
 
 import psycopg
@@ -121,7 +121,7 @@ def test_kill_of_a_backend_under_load(fragile, tmp_path):
         until(lambda: load.written() >= 200 or load.odd)
         with fragile.connect("fragile") as sql:
             victim = sql.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'extenddb' LIMIT 1").fetchone()[0]
-        subprocess.run(["kill", "-9", str(victim)], check=True)
+        os.kill(victim, signal.SIGKILL)
         load.join()
 
         def connected():
