@@ -43,7 +43,11 @@ def shown(value):
 def parted(one, other):
     """What of `one` is not the same in `other`."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return {name: parted(inner, other.get(name)) for name, inner in one.items() if name not in other or inner != other[name]}
+        return {
+            name: parted(inner, other.get(name))
+            for name, inner in one.items()
+            if name not in other or inner != other[name]
+        }
     return one
 
 
@@ -66,7 +70,9 @@ def run(pair, seed, count, seconds, faults, entries, tables_part):
         if difference is None:
             continue
         name = difference[0]
-        entry = next((entry for entry in entries if entry.fits(*difference, json.dumps(body, ensure_ascii=False))), None)
+        entry = next(
+            (entry for entry in entries if entry.fits(*difference, json.dumps(body, ensure_ascii=False))), None
+        )
         if entry:
             decided[entry.rule] += 1
             continue
@@ -113,7 +119,9 @@ def main():
             other = example["oracle" if who == "ours" else "ours"]
             if answer.body != other.body:
                 print(f"      {shown(parted(answer.body, other.body))}")
-    print(f"\n{pair.asked} requests, {len(found)} undecided kinds of difference, {sum(decided.values())} decided differences")
+    print(
+        f"\n{pair.asked} requests, {len(found)} undecided kinds of difference, {sum(decided.values())} decided differences"
+    )
     for rule, times in decided.most_common():
         print(f"   {times} {rule}")
     sys.exit(1 if found else 0)

@@ -48,7 +48,12 @@ class Answer:
         self.body = normal(rest, operation, request)
 
     def differs(self, other):
-        return (self.status, self.type, self.plain(), self.body) != (other.status, other.type, other.plain(), other.body)
+        return (self.status, self.type, self.plain(), self.body) != (
+            other.status,
+            other.type,
+            other.plain(),
+            other.body,
+        )
 
     def plain(self):
         return None if self.text is None else unordered_lists(self.text)
@@ -70,7 +75,9 @@ def normal(body, operation, request):
                 body.pop(member, None)
         elif tied:
             body["Items"].sort(key=repr)
-    elif operation in ("Scan", "Query") and any(request.get(member) is not None for member in ("Limit", "Segment", "ExclusiveStartKey")):
+    elif operation in ("Scan", "Query") and any(
+        request.get(member) is not None for member in ("Limit", "Segment", "ExclusiveStartKey")
+    ):
         for member in ("Count", "ConsumedCapacity", "ScannedCount", "LastEvaluatedKey"):
             if operation == "Scan" or "IndexName" in request:
                 body.pop(member, None)
@@ -90,7 +97,9 @@ def unordered(value):
     """The same with members in one order, and sets too."""
     if isinstance(value, dict):
         return {
-            name: sorted(value[name]) if name in ("SS", "NS", "BS") and isinstance(value[name], list) else unordered(value[name])
+            name: sorted(value[name])
+            if name in ("SS", "NS", "BS") and isinstance(value[name], list)
+            else unordered(value[name])
             for name in sorted(value)
         }
     if isinstance(value, list):

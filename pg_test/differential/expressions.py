@@ -91,7 +91,9 @@ def leaf(m):
         return f"attribute_type({path}, {m.value('S')})"
     if choice < 0.93:
         return f"{random.choice(['begins_with', 'contains'])}({path}, {operand(m, path)})"
-    function = random.choice(["size", "contains", "begins_with", "attribute_type", "attribute_exists", "Size", "foo", "if_not_exists"])
+    function = random.choice(
+        ["size", "contains", "begins_with", "attribute_type", "attribute_exists", "Size", "foo", "if_not_exists"]
+    )
     return f"{function}({', '.join(operand(m) for _ in range(random.randint(1, 3)))})"
 
 
@@ -103,10 +105,18 @@ def update(m):
     sections = m.random.sample(["SET", "REMOVE", "ADD", "DELETE"], m.random.choice([1, 1, 1, 2, 2, 3]))
     if m.random.random() < 0.03:
         sections.append(sections[0])
-    return " ".join(f"{section} {', '.join(action(m, section) for _ in range(m.random.choice([1, 1, 2])))}" for section in sections)
+    return " ".join(
+        f"{section} {', '.join(action(m, section) for _ in range(m.random.choice([1, 1, 2])))}" for section in sections
+    )
 
 
-TARGETS = [path for path in PATHS if path.split(".")[0].split("[")[0] not in ("pk", "sk")] + ["new", "new2", "l[4]", "l[6]", "m.new"]
+TARGETS = [path for path in PATHS if path.split(".")[0].split("[")[0] not in ("pk", "sk")] + [
+    "new",
+    "new2",
+    "l[4]",
+    "l[6]",
+    "m.new",
+]
 
 
 def action(m, section):
@@ -129,12 +139,16 @@ def right_hand_side(m, target):
     if choice < 0.5:
         return m.path()
     if choice < 0.65:
-        first, second = random.sample([m.path(["n", "m.a", "o", "l[0]", "s", "q"]), m.value("N" if random.random() < 0.85 else None)], 2)
+        first, second = random.sample(
+            [m.path(["n", "m.a", "o", "l[0]", "s", "q"]), m.value("N" if random.random() < 0.85 else None)], 2
+        )
         return f"{first} {random.choice('+-')} {second}"
     if choice < 0.8:
         return f"if_not_exists({m.path()}, {m.value() if random.random() < 0.8 else m.path()})"
     if choice < 0.92:
-        parts = random.sample([m.path(["l", "m.l", "l", "q", "s"]), m.value("L" if random.random() < 0.85 else None)], 2)
+        parts = random.sample(
+            [m.path(["l", "m.l", "l", "q", "s"]), m.value("L" if random.random() < 0.85 else None)], 2
+        )
         return f"list_append({', '.join(parts)})"
     return random.choice([
         f"if_not_exists({m.path()}, {m.value('N')}) + {m.value('N')}",
@@ -154,7 +168,11 @@ def key_condition(m, keys, types):
             break
         kind = types.get(key, "S")
         if position == 0 and random.random() < 0.95:
-            parts.append(f"{key} = {m.value(values.Key(kind))}" if random.random() < 0.9 else f"{m.value(values.Key(kind))} = {key}")
+            parts.append(
+                f"{key} = {m.value(values.Key(kind))}"
+                if random.random() < 0.9
+                else f"{m.value(values.Key(kind))} = {key}"
+            )
             continue
         form = random.random()
         if form < 0.5:

@@ -19,7 +19,21 @@ ENUMS = {
     "Select": ["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"],
     "ConditionalOperator": ["AND", "OR"],
 }
-OPERATORS = ["EQ", "NE", "LE", "LT", "GE", "GT", "BETWEEN", "BEGINS_WITH", "CONTAINS", "NOT_CONTAINS", "IN", "NOT_NULL", "NULL"]
+OPERATORS = [
+    "EQ",
+    "NE",
+    "LE",
+    "LT",
+    "GE",
+    "GT",
+    "BETWEEN",
+    "BEGINS_WITH",
+    "CONTAINS",
+    "NOT_CONTAINS",
+    "IN",
+    "NOT_NULL",
+    "NULL",
+]
 SCALARS = [None, "", "a", "X", 5, 0, -1, 1.5, True, False, [], {}, "true", "no", 99999999999, "ab", "a;"]
 
 
@@ -81,11 +95,15 @@ class Request:
         kind = kind or self.random.choice(["S", "N", "B", "S", "N", None])
         entry = {"ComparisonOperator": operator}
         if count or self.chance(0.2):
-            entry["AttributeValueList"] = [values.value(self.random, kind if self.chance(0.9) else None) for _ in range(count)]
+            entry["AttributeValueList"] = [
+                values.value(self.random, kind if self.chance(0.9) else None) for _ in range(count)
+            ]
         return entry
 
     def filter(self):
-        names = self.random.sample(["n", "s", "b", "l", "m", "ss", "ns", "q", "t", "z", "g", "sk", "m.a"], self.random.choice([1, 1, 2, 3]))
+        names = self.random.sample(
+            ["n", "s", "b", "l", "m", "ss", "ns", "q", "t", "z", "g", "sk", "m.a"], self.random.choice([1, 1, 2, 3])
+        )
         return {name: self.condition_entry(expressions.KINDS.get(name)) for name in names}
 
     def expected(self):
@@ -101,8 +119,11 @@ class Request:
             elif form < 0.6 and entry.get("AttributeValueList"):
                 entry["Value"] = entry.pop("AttributeValueList")[0]
             elif form < 0.7:
-                entry = {part: v for part, v in {**entry, "Exists": self.chance(0.5), "Value": values.value(self.random)}.items()
-                         if self.chance(0.5)}
+                entry = {
+                    part: v
+                    for part, v in {**entry, "Exists": self.chance(0.5), "Value": values.value(self.random)}.items()
+                    if self.chance(0.5)
+                }
             entries[name] = entry
         return entries
 
@@ -125,7 +146,10 @@ class Request:
             if self.chance(0.6):
                 into["ProjectionExpression"] = expressions.projection(self.mentions())
             else:
-                into["AttributesToGet"] = [self.random.choice(["n", "s", "m", "l", "pk", "sk", "q", "g"]) for _ in range(self.random.randint(1, 3))]
+                into["AttributesToGet"] = [
+                    self.random.choice(["n", "s", "m", "l", "pk", "sk", "q", "g"])
+                    for _ in range(self.random.randint(1, 3))
+                ]
 
     # The operations.
 
@@ -161,8 +185,12 @@ class Request:
         if form < 0.75:
             self.body["UpdateExpression"] = expressions.update(self.mentions())
         elif form < 0.95:
-            self.body["AttributeUpdates"] = {name: self.update_entry(name) for name in self.random.sample(
-                ["n", "s", "ss", "ns", "l", "m", "q", "new", "g", "lk", "sk"], self.random.choice([1, 1, 2]))}
+            self.body["AttributeUpdates"] = {
+                name: self.update_entry(name)
+                for name in self.random.sample(
+                    ["n", "s", "ss", "ns", "l", "m", "q", "new", "g", "lk", "sk"], self.random.choice([1, 1, 2])
+                )
+            }
         self.conditional()
         self.enum("ReturnValues", 0.6)
         self.finish()
@@ -271,12 +299,20 @@ class Request:
             if position and self.chance(0.4):
                 break
             kind = TYPES[table].get(key, "S")
-            operator = "EQ" if not position else self.random.choice(["EQ", "LE", "LT", "GE", "GT", "BEGINS_WITH", "BETWEEN"])
+            operator = (
+                "EQ" if not position else self.random.choice(["EQ", "LE", "LT", "GE", "GT", "BEGINS_WITH", "BETWEEN"])
+            )
             if self.chance(0.05):
                 operator = self.random.choice(OPERATORS)
-            count = {"BETWEEN": 2, "NULL": 0, "NOT_NULL": 0}.get(operator, 1) if self.chance(0.97) else self.random.randint(0, 3)
-            conditions[key] = {"ComparisonOperator": operator,
-                               "AttributeValueList": [values.value(self.random, values.Key(kind)) for _ in range(count)]}
+            count = (
+                {"BETWEEN": 2, "NULL": 0, "NOT_NULL": 0}.get(operator, 1)
+                if self.chance(0.97)
+                else self.random.randint(0, 3)
+            )
+            conditions[key] = {
+                "ComparisonOperator": operator,
+                "AttributeValueList": [values.value(self.random, values.Key(kind)) for _ in range(count)],
+            }
         if self.chance(0.04):
             conditions["n"] = self.condition_entry("N")
         return conditions
@@ -343,7 +379,11 @@ def places(body, path=()):
 
 
 def is_value(inner):
-    return isinstance(inner, dict) and len(inner) == 1 and next(iter(inner)) in {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"}
+    return (
+        isinstance(inner, dict)
+        and len(inner) == 1
+        and next(iter(inner)) in {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"}
+    )
 
 
 def spoil(random, operation, body):
@@ -364,10 +404,19 @@ def spoil(random, operation, body):
         elif member.endswith("Expression"):
             body[member] = random.choice(["a = b", "a", "", "SET a = b", "pk = n"])
         elif member in ("Expected", "ScanFilter", "QueryFilter", "KeyConditions"):
-            body[member] = random.choice([{}, {"n": {}}, {"n": {"Value": {"N": "1"}}}, {"n": {"ComparisonOperator": "FOO"}},
-                                          {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "a"}]}}])
+            body[member] = random.choice(
+                [
+                    {},
+                    {"n": {}},
+                    {"n": {"Value": {"N": "1"}}},
+                    {"n": {"ComparisonOperator": "FOO"}},
+                    {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "a"}]}},
+                ]
+            )
         elif member == "AttributeUpdates":
-            body[member] = random.choice([{}, {"n": {}}, {"n": {"Action": "put", "Value": {"N": "1"}}}, {"pk": {"Value": {"S": "a"}}}])
+            body[member] = random.choice(
+                [{}, {"n": {}}, {"n": {"Action": "put", "Value": {"N": "1"}}}, {"pk": {"Value": {"S": "a"}}}]
+            )
         elif member == "ExclusiveStartKey":
             body[member] = random.choice([{}, {"pk": {"S": "a"}}, {"pk": {}}])
         elif member == "AttributesToGet":

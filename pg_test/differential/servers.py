@@ -28,8 +28,12 @@ class Server:
             if self.connection is None:
                 self.connection = http.client.HTTPConnection(self.address.hostname, self.address.port, timeout=30)
             try:
-                self.connection.request("POST", "/", json.dumps(request).encode(),
-                                        {**HEADERS, "X-Amz-Target": f"DynamoDB_20120810.{operation}"})
+                self.connection.request(
+                    "POST",
+                    "/",
+                    json.dumps(request).encode(),
+                    {**HEADERS, "X-Amz-Target": f"DynamoDB_20120810.{operation}"},
+                )
                 answer = self.connection.getresponse()
                 payload = answer.read()
                 break
@@ -61,7 +65,10 @@ class Server:
 
     def items(self, table):
         """What the table holds, by key."""
-        return {world.identity(table, item): item for item in self.ok("Scan", {"TableName": table, "ConsistentRead": True})["Items"]}
+        return {
+            world.identity(table, item): item
+            for item in self.ok("Scan", {"TableName": table, "ConsistentRead": True})["Items"]
+        }
 
 
 class Pair:
@@ -84,7 +91,9 @@ class Pair:
 
     def _restore(self, server, table, found):
         wanted = self.world[table]
-        changed = [item for key, item in wanted.items() if found.get(key) is None or unordered(found[key]) != unordered(item)]
+        changed = [
+            item for key, item in wanted.items() if found.get(key) is None or unordered(found[key]) != unordered(item)
+        ]
         gone = [{name: item[name] for name in world.SCHEMAS[table]} for key, item in found.items() if key not in wanted]
         if changed or gone:
             server.write(table, changed, gone)
@@ -104,8 +113,13 @@ class Pair:
         for (status, body), tables in zip(raw, after):
             answer = Answer(status, body, operation, request)
             if status == 200 and tables:
-                answer.body = {**answer.body, "held afterwards": {
-                    table: unordered({str(key): item for key, item in held.items()}) for table, held in tables.items()}}
+                answer.body = {
+                    **answer.body,
+                    "held afterwards": {
+                        table: unordered({str(key): item for key, item in held.items()})
+                        for table, held in tables.items()
+                    },
+                }
             answers.append(answer)
         return answers
 
@@ -116,5 +130,9 @@ class Pair:
 
 
 def tables_of(request):
-    named = request.get("RequestItems") if isinstance(request.get("RequestItems"), dict) else {request.get("TableName"): None}
+    named = (
+        request.get("RequestItems")
+        if isinstance(request.get("RequestItems"), dict)
+        else {request.get("TableName"): None}
+    )
     return [table for table in named if table in world.SCHEMAS]

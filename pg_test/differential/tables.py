@@ -64,21 +64,30 @@ def _throughput(random):
 
 def _CreateTable(random):
     key = random.choice([["pk"], ["pk", "sk"], ["pk", "sk"]])
-    body = {"TableName": random.choice(["Other1", "Other1", "Other1", "Change1", "ab", "a;"]), "KeySchema": _schema(random, key)}
+    body = {
+        "TableName": random.choice(["Other1", "Other1", "Other1", "Change1", "ab", "a;"]),
+        "KeySchema": _schema(random, key),
+    }
     used = set(key)
     if random.random() < 0.4:
         body["GlobalSecondaryIndexes"] = []
         for number in range(random.choice([1, 1, 2])):
             schema = _schema(random)
             used |= {element["AttributeName"] for element in schema}
-            body["GlobalSecondaryIndexes"].append({"IndexName": f"gsi{number}", "KeySchema": schema, "Projection": _projection(random)})
+            body["GlobalSecondaryIndexes"].append(
+                {"IndexName": f"gsi{number}", "KeySchema": schema, "Projection": _projection(random)}
+            )
     if random.random() < 0.3:
         last = _attribute(random)
         used.add(last)
-        body["LocalSecondaryIndexes"] = [{"IndexName": "lsi1", "KeySchema": _schema(random, ["pk", last]), "Projection": _projection(random)}]
+        body["LocalSecondaryIndexes"] = [
+            {"IndexName": "lsi1", "KeySchema": _schema(random, ["pk", last]), "Projection": _projection(random)}
+        ]
     if random.random() < 0.05:
         used.add("extra")
-    body["AttributeDefinitions"] = [{"AttributeName": name, "AttributeType": random.choice("SSSNB")} for name in sorted(used)]
+    body["AttributeDefinitions"] = [
+        {"AttributeName": name, "AttributeType": random.choice("SSSNB")} for name in sorted(used)
+    ]
     form = random.random()
     if form < 0.6:
         body["BillingMode"] = "PAY_PER_REQUEST"
@@ -107,8 +116,10 @@ def _UpdateTable(random):
         index = {"IndexName": random.choice(["gsi1", "gsi2", "lsi1"])}
         if change == "Create":
             index.update(KeySchema=_schema(random), Projection=_projection(random))
-            body["AttributeDefinitions"] = [{"AttributeName": name, "AttributeType": "S"} for name in
-                                            dict.fromkeys(["pk", "sk", *(element["AttributeName"] for element in index["KeySchema"])])]
+            body["AttributeDefinitions"] = [
+                {"AttributeName": name, "AttributeType": "S"}
+                for name in dict.fromkeys(["pk", "sk", *(element["AttributeName"] for element in index["KeySchema"])])
+            ]
         if change == "Update":
             index["ProvisionedThroughput"] = _throughput(random)
         body["GlobalSecondaryIndexUpdates"] = [{change: index}]
@@ -134,8 +145,13 @@ def _ListTables(random):
 
 
 def _UpdateTimeToLive(random):
-    return {"TableName": _name(random), "TimeToLiveSpecification": {"AttributeName": random.choice(["ttl", "pk", "", "x" * 256]),
-                                                                    "Enabled": random.choice([True, False])}}
+    return {
+        "TableName": _name(random),
+        "TimeToLiveSpecification": {
+            "AttributeName": random.choice(["ttl", "pk", "", "x" * 256]),
+            "Enabled": random.choice([True, False]),
+        },
+    }
 
 
 def _arn(random):
@@ -143,12 +159,20 @@ def _arn(random):
 
 
 def _TagResource(random):
-    return {"ResourceArn": _arn(random), "Tags": [{"Key": random.choice(["a", "b", "", "aws:x", "k" * 129]), "Value": random.choice(["", "v", "v" * 257])}
-                                                  for _ in range(random.choice([0, 1, 1, 2]))]}
+    return {
+        "ResourceArn": _arn(random),
+        "Tags": [
+            {"Key": random.choice(["a", "b", "", "aws:x", "k" * 129]), "Value": random.choice(["", "v", "v" * 257])}
+            for _ in range(random.choice([0, 1, 1, 2]))
+        ],
+    }
 
 
 def _UntagResource(random):
-    return {"ResourceArn": _arn(random), "TagKeys": random.sample(["a", "b", "", "k" * 129], random.choice([0, 1, 1, 2]))}
+    return {
+        "ResourceArn": _arn(random),
+        "TagKeys": random.sample(["a", "b", "", "k" * 129], random.choice([0, 1, 1, 2])),
+    }
 
 
 def _ListTagsOfResource(random):
@@ -164,7 +188,12 @@ def difference(pair, operation, body):
         arn = server.ok("DescribeTable", {"TableName": "Change1"})["Table"]["TableArn"]
         sent = {**body, "ResourceArn": arn} if body.get("ResourceArn") == ARN else body
         status, answer = server.call(operation, sent)
-        changed |= status == 200 and operation not in ("DescribeTable", "ListTables", "DescribeTimeToLive", "ListTagsOfResource")
+        changed |= status == 200 and operation not in (
+            "DescribeTable",
+            "ListTables",
+            "DescribeTimeToLive",
+            "ListTagsOfResource",
+        )
         answer = _without(answer)
         if isinstance(answer, dict):
             for member in ("message", "Message"):

@@ -32,12 +32,19 @@ def test_what_carries_no_meaning_is_no_difference():
 
 
 def test_a_signature_leaves_out_what_a_text_echoes():
-    one, other = _answer('Invalid X: Syntax error; token: "a", near: "b a"'), _answer('Invalid X: Syntax error; token: "c", near: "c"')
+    one, other = (
+        _answer('Invalid X: Syntax error; token: "a", near: "b a"'),
+        _answer('Invalid X: Syntax error; token: "c", near: "c"'),
+    )
     assert one.differs(other) and one.shape() == other.shape()
 
 
 def test_shrinking_keeps_what_makes_the_difference():
-    body = {"TableName": "T", "Item": {"a": {"M": {"b": {"N": "x"}}}, "c": {"S": "y"}}, "ConditionExpression": "a = b AND c = d"}
+    body = {
+        "TableName": "T",
+        "Item": {"a": {"M": {"b": {"N": "x"}}}, "c": {"S": "y"}},
+        "ConditionExpression": "a = b AND c = d",
+    }
     small = shrink.shrink(body, lambda asked: '"N": "x"' in json.dumps(asked))
     assert "TableName" not in small and "ConditionExpression" not in small and '"c"' not in json.dumps(small)
 
