@@ -74,7 +74,8 @@ install_extension() {
 if [ "$(id -u)" = 0 ]; then
     PG_OS_USER=postgres
     # RUST_BACKTRACE must not reach the server: each error would carry a backtrace then.
-    as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups --reset-env -- "$@"; }
+    # From /, for it may not be able to enter this directory. Paths among the arguments are absolute.
+    as_postgres() { (cd / && exec setpriv --reuid=postgres --regid=postgres --init-groups --reset-env -- "$@"); }
 else
     PG_OS_USER=$(id -un)
     as_postgres() { env -u RUST_BACKTRACE "$@"; }

@@ -53,8 +53,10 @@ def running(fresh, tmp_path_factory):
     log = tmp_path_factory.mktemp("run") / "log"
     command = [*block("sh").split(), "--debug", "--listen", f"127.0.0.1:{free_port()}"]
     with open(log, "wb") as out:
-        # A session of its own, as a terminal gives one, so that Ctrl-C can be sent to all of it.
-        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True)
+        # A session of its own, as a terminal gives one, so that Ctrl-C can be sent to all of it; and not deaf to it, as
+        # what a script starts in the background is.
+        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
         deadline = time.monotonic() + 900
         while "extenddb is running" not in log.read_text():

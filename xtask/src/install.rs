@@ -78,7 +78,26 @@ fn put(bytes: &[u8], target: &Path, mode: u32) -> eyre::Result<()> {
         fs::set_permissions(&beside, fs::Permissions::from_mode(mode))?;
         fs::rename(&beside, target)
     };
-    write().wrap_err_with(|| format!("cannot write {}; installing may need root", target.display()))?;
+    write().map_err(|cause| {
+        let hint = match cause.kind() {
+            std::io::ErrorKind::PermissionDenied => as_root(),
+            _ => String::new(),
+        };
+        eyre!("cannot write {}: {cause}{hint}", target.display())
+    })?;
     println!("{}", target.display());
     Ok(())
+}
+
+/// The library is built by now, and root often has no cargo.
+fn as_root() -> String {
+    let mut command: Vec<String> = std::env::args().skip(1).collect();
+    if !command.iter().any(|argument| argument == "--no-build") {
+        command.push("--no-build".into());
+    }
+    let program = std::env::current_exe().map_or_else(|_| "xtask".into(), |path| path.display().to_string());
+    format!(
+        "\nhint: it is built; now as root: sudo {program} {}",
+        command.join(" ")
+    )
 }
