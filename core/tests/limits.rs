@@ -529,6 +529,16 @@ fn items_fetched_for_a_local_index_are_charged_each() {
                 "LocalSecondaryIndexes": {"local": {"CapacityUnits": local}}})
         );
     }
+    // Nothing read from the table: zero, and as it is written.
+    let answer = ok(
+        &store,
+        "Scan",
+        json!({"TableName": "Fetched", "IndexName": "local", "ReturnConsumedCapacity": "INDEXES"}),
+    );
+    assert_eq!(
+        answer["ConsumedCapacity"]["Table"].to_string(),
+        r#"{"CapacityUnits":0.0}"#
+    );
 }
 
 /// The texts of the old request layer, where the switch puts all operations there.

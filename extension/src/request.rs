@@ -64,7 +64,7 @@ fn answer(operation: &str, body: &str, context: RequestContext) -> Result<Answer
     }
 }
 
-/// behaviour/wire §requests: without a message.
+/// behaviour/wire §front-end: without a message.
 fn unknown_operation() -> Answer {
     Answer {
         status: 400,

@@ -51,7 +51,6 @@ def call(operation, request):
 
 RANDOM = f"\\set k random(1, {ITEMS})\n\\set n random(1, 1000)\n"
 
-SELECT_1 = "SELECT 1;"
 PLAIN_PUT = RANDOM + (f"INSERT INTO plain VALUES ('user#' || :k, {document(':k', ':n')}::jsonb) "
                       "ON CONFLICT (pk) DO UPDATE SET item = EXCLUDED.item;")
 PLAIN_GET = RANDOM + "SELECT item FROM plain WHERE pk = 'user#' || :k;"

@@ -123,7 +123,8 @@ pub enum ValueProblem {
     Empty,
     SeveralTypes,
     NullNotTrue {
-        from_string: bool,
+        /// A false and nothing else: not from a string, no other type beside it.
+        lone: bool,
     },
     EmptySet(SetType),
     /// A JSON null as a member.
@@ -166,7 +167,7 @@ impl ValueFault {
             return Family::Bare;
         }
         match &self.problem {
-            Empty | SeveralTypes | NullNotTrue { from_string: true } => Family::Bare,
+            Empty | SeveralTypes | NullNotTrue { lone: false } => Family::Bare,
             EmptySet(_) | NullInSet(_)
                 if matches!(self.position, Position::Key | Position::AttributeUpdates) =>
             {
@@ -198,9 +199,7 @@ impl ValueFault {
             EmptySet(_) | NullInSet(_) => true,
             Empty => matches!(self.operation, DeleteItem | Query),
             SeveralTypes => matches!(self.operation, UpdateItem | DeleteItem),
-            NullNotTrue { from_string } => {
-                *from_string && matches!(self.operation, UpdateItem | DeleteItem | Query)
-            }
+            NullNotTrue { lone } => !lone && matches!(self.operation, UpdateItem | DeleteItem | Query),
             DuplicateStrings(_) | DuplicateNumbers | DuplicateBinaries(_) | Number { .. } => {
                 self.layer == Layer::Old
             }

@@ -242,7 +242,7 @@ impl<'r> Reader<'r> {
             Content::N(text) => Ok(AttributeValue::N(self.number(text)?)),
             Content::B(bytes) => Ok(AttributeValue::B(bytes.clone())),
             Content::Bool(flag) => Ok(AttributeValue::Bool(flag.value == Some(true))),
-            Content::Null(flag) => self.null(flag).map(|()| AttributeValue::Null),
+            Content::Null(flag) => self.null(flag, true).map(|()| AttributeValue::Null),
             Content::Ss(members) => Ok(AttributeValue::Ss(self.string_set(members)?)),
             Content::Ns(members) => Ok(AttributeValue::Ns(self.number_set(members)?)),
             Content::Bs(members) => Ok(AttributeValue::Bs(self.binary_set(members)?)),
@@ -272,7 +272,7 @@ impl<'r> Reader<'r> {
                 _ => Ok(()),
             },
             |reader, content| match content {
-                Content::Null(flag) => reader.null(flag),
+                Content::Null(flag) => reader.null(flag, false),
                 _ => Ok(()),
             },
             |reader, content| match content {
@@ -320,11 +320,11 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn null(&self, flag: &Flag) -> Result<(), Error> {
+    fn null(&self, flag: &Flag, is_alone: bool) -> Result<(), Error> {
         match flag.value {
             Some(true) => Ok(()),
             _ => Err(self.fault(ValueProblem::NullNotTrue {
-                from_string: flag.from_string,
+                lone: is_alone && !flag.from_string,
             })),
         }
     }

@@ -112,11 +112,16 @@ impl Operator {
         use ValueType::{B, Bool, N, Null, S};
         match self {
             Self::Equal | Self::NotEqual | Self::NotNull | Self::Null => true,
-            Self::LessOrEqual | Self::Less | Self::GreaterOrEqual | Self::Greater | Self::Between => {
+            Self::LessOrEqual
+            | Self::Less
+            | Self::GreaterOrEqual
+            | Self::Greater
+            | Self::Between
+            | Self::In => {
                 matches!(kind, S | N | B)
             }
             Self::BeginsWith => matches!(kind, S | B),
-            Self::Contains | Self::NotContains | Self::In => matches!(kind, S | N | B | Bool | Null),
+            Self::Contains | Self::NotContains => matches!(kind, S | N | B | Bool | Null),
         }
     }
 }

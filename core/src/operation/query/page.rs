@@ -101,7 +101,10 @@ impl PageRequest<'_> {
             },
             Some(index) => {
                 let fetched = rows.iter().filter_map(|row| row.base.as_ref());
-                let table = fetched.map(|base| read_units(base.size(), self.consistent)).sum();
+                // Not `sum`: of nothing it is -0.0.
+                let table = fetched.fold(0.0, |units, base| {
+                    units + read_units(base.size(), self.consistent)
+                });
                 Arms {
                     table,
                     indexes: vec![(index.number, evaluated)],
