@@ -95,7 +95,9 @@ fn as_root() -> String {
     if !command.iter().any(|argument| argument == "--no-build") {
         command.push("--no-build".into());
     }
-    let program = std::env::current_exe().map_or_else(|_| "xtask".into(), |path| path.display().to_string());
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
+    let program = program.strip_prefix(here).unwrap_or(&program).display();
     format!(
         "\nhint: it is built; now as root: sudo {program} {}",
         command.join(" ")
