@@ -201,14 +201,7 @@ def test_sigterm_finishes_requests_in_flight(fragile, tmp_path):
             until(lambda: waiting(sql) == 3)
             proxy.process.send_signal(signal.SIGTERM)
 
-            def refused():
-                try:
-                    Client(proxy).connection.connect()
-                    return False
-                except ConnectionRefusedError:
-                    return True
-
-            until(refused)
+            until(proxy.refuses)
             assert proxy.process.poll() is None and not any(one.done() for one in late)
             holder.execute("COMMIT")
             assert [one.result() for one in late] == [(200, {})] * 3

@@ -248,14 +248,6 @@ def test_a_stop_lets_running_requests_end(cluster, database, failing, sql, tmp_p
     assert sessions(sql) == before - 1
 
 
-def refuses(proxy):
-    try:
-        socket.create_connection(("127.0.0.1", proxy.port)).close()
-        return False
-    except ConnectionRefusedError:
-        return True
-
-
 def test_a_second_signal_ends_at_once(cluster, database, failing, sql, tmp_path):
     proxy = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none")
 
@@ -269,7 +261,7 @@ def test_a_second_signal_ends_at_once(cluster, database, failing, sql, tmp_path)
         time.sleep(0.01)
     started = time.monotonic()
     proxy.process.send_signal(signal.SIGINT)
-    wait_until(lambda: refuses(proxy), 1, "it accepts no connection any more")
+    wait_until(proxy.refuses, 1, "it accepts no connection any more")
     proxy.process.send_signal(signal.SIGINT)
     assert proxy.process.wait(10) == 130
     assert time.monotonic() - started < 1

@@ -106,6 +106,16 @@ class Proxy:
         return dict(endpoint_url=self.endpoint, region_name=REGION, aws_access_key_id=ACCESS_KEY,
                     aws_secret_access_key=SECRET_KEY, config=config)
 
+    def refuses(self):
+        """Whether it accepts no connection any more. One that the listener's end met in its queue is reset: ask again."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port)).close()
+        except ConnectionRefusedError:
+            return True
+        except ConnectionResetError:
+            pass
+        return False
+
     def call(self, operation, body, connection=None):
         """Sends an unsigned request (for `--auth none`); answers status and the decoded body."""
         own = connection is None
