@@ -1,7 +1,10 @@
 //! The driver: looks up tables, lets the operation plan, hands the unit to the store, and plans again when a
 //! description was stale.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
 
 use crate::{
     error::{Error, Fault},
@@ -111,5 +114,14 @@ pub fn store_error(error: StoreError) -> Error {
         StoreError::Busy => Fault::Conflict.into(),
         StoreError::Stale => Fault::Internal("a read met a changed description".into()).into(),
         StoreError::Unavailable(text) => Fault::Internal(text).into(),
+    }
+}
+
+/// Drives a future over a synchronous store: it does its work when called, so one poll completes it.
+pub fn run_now<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("a synchronous store never waits"),
     }
 }

@@ -6,6 +6,7 @@
 
 mod call;
 mod catalog;
+mod clock;
 mod functions;
 mod guc;
 mod item_type;

@@ -1,18 +1,18 @@
 //! Requests: the calls that carry one DynamoDB operation each, and the engine driven to completion in place.
 
-use std::{ffi::c_int, future::Future, task::Poll};
+use std::ffi::c_int;
 
 use extenddb_core::{
+    engine::run_now,
     operation::{self, Context, Operation},
     table::AccountId,
     wire::{Answer, json, json::Json},
-    write::Timestamp,
 };
 use pgrx::pg_sys;
 
 use crate::{
     call::{Call, Returned, check_length, sql_functions, varlena},
-    guc,
+    clock, guc,
     raise::{INTERNAL_ERROR, INVALID_PARAMETER_VALUE, Raise},
     security::{Right, as_owner},
     store::SpiStore,
@@ -79,31 +79,11 @@ pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Ans
     let context = Context {
         account,
         region: guc::region(),
-        now: now(),
+        now: clock::now(),
         random: random(operation)?,
         layer: guc::validation_layer(),
     };
     as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
-}
-
-/// One poll: the store does its work when called, so nothing ever waits.
-pub fn run_now<F: Future>(future: F) -> F::Output {
-    let mut future = std::pin::pin!(future);
-    match future
-        .as_mut()
-        .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
-    {
-        Poll::Ready(output) => output,
-        Poll::Pending => unreachable!("a synchronous store never pends"),
-    }
-}
-
-/// The wall clock, not the transaction's start.
-pub fn now() -> Timestamp {
-    // SAFETY: reads the clock.
-    let since_2000_us = unsafe { pg_sys::GetCurrentTimestamp() };
-    const FROM_1970_TO_2000_MS: i64 = 946_684_800_000;
-    Timestamp(u64::try_from(since_2000_us / 1_000 + FROM_1970_TO_2000_MS).unwrap_or(0))
 }
 
 /// Only what creates something uses them: asking costs a tenth of a GetItem.

@@ -1,13 +1,13 @@
 //! `ddb.store_suite`: the tests that any store must pass, run on this one. Built on request only (feature `store-suite`).
 
 use extenddb_core::{
+    engine::run_now,
     store_suite::{self, CASES},
     table::{AccountId, TableName},
 };
 
 use crate::{
     call::{Call, Returned, sql_functions, varlena},
-    request::run_now,
     security::{Right, as_owner},
     store::SpiStore,
 };

@@ -8,6 +8,8 @@ mod memory;
 
 pub use memory::MemoryStore;
 
+pub use crate::engine::run_now;
+
 use crate::{store::Store, table::TableName};
 
 /// The names of all cases.
@@ -50,18 +52,6 @@ pub async fn run<S: Store>(store: &S, case: &str, name: TableName) -> Result<(),
         "drop and create" => cases::tables::drop_and_create(store, name).await,
         "table names" => cases::tables::table_names(store, name).await,
         other => Err(format!("no case is named {other}")),
-    }
-}
-
-/// Drives a future that never waits: a synchronous store's.
-pub fn run_now<F: Future>(future: F) -> F::Output {
-    let mut future = std::pin::pin!(future);
-    match future
-        .as_mut()
-        .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
-    {
-        std::task::Poll::Ready(output) => output,
-        std::task::Poll::Pending => unreachable!("a synchronous store never waits"),
     }
 }
 

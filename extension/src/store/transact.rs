@@ -1,10 +1,6 @@
 //! Units: lock, look, decide, write.
 
-use std::{
-    collections::BTreeMap,
-    panic::AssertUnwindSafe,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeMap, panic::AssertUnwindSafe};
 
 use extenddb_core::{
     item::ItemKey,
@@ -15,7 +11,7 @@ use extenddb_core::{
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 
 use crate::{
-    catalog,
+    catalog, clock,
     locks::{self, NotHad, Patience},
     spi::{self, Snapshot},
 };
@@ -40,7 +36,7 @@ pub fn transact<T>(units: Vec<Unit<T>>, patience: &Patience) -> Vec<Result<T, St
         .map(|(place, held)| (held.key, place))
         .collect();
     read_images(&units, &refusals, &place_of, &mut held);
-    let now = now();
+    let now = clock::now();
     let mut decide_and_write = || {
         let decided = units.iter().zip(&refusals).map(|(unit, refusal)| match refusal {
             Some(refusal) => Err(refusal.clone()),
@@ -216,10 +212,4 @@ fn apply(change: Change, held: &mut Held, now: Timestamp) {
     for row in &change.rows {
         write::index_row(key.table, row);
     }
-}
-
-/// The server's clock.
-fn now() -> Timestamp {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(since_epoch.as_millis() as u64)
 }
