@@ -7,6 +7,8 @@ mod legacy;
 mod query;
 mod table;
 
+pub use table::update_table::resume as resume_index_fills;
+
 pub use crate::{
     request::{Context, Operation, ParameterFault},
     table::KeyFault,
