@@ -7,6 +7,7 @@
 
 mod alter;
 mod catalog;
+mod expired;
 mod lookup;
 mod open;
 mod readers;
@@ -23,7 +24,8 @@ use std::{future::Future, sync::Arc};
 use extenddb_core::{
     item::{Item, ItemKey},
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError},
-    table::{AccountId, Statistics, Table, TableName},
+    table::{AccountId, Statistics, Table, TableId, TableName},
+    time::Timestamp,
     write::Unit,
 };
 use rusqlite::Connection;
@@ -199,6 +201,16 @@ impl Store for Sqlite {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send {
         std::future::ready(Ok(self.catalog.names(account, after, limit)))
+    }
+
+    async fn expired(
+        &self,
+        table: TableId,
+        before: Timestamp,
+        max: usize,
+    ) -> Result<Vec<ItemKey>, StoreError> {
+        let looked = self.look(move |connection| expired::keys(connection, table, before, max));
+        Ok(looked.await?)
     }
 
     async fn statistics(&self, table: &Table) -> Result<Statistics, StoreError> {
