@@ -13,7 +13,7 @@ import pytest
 
 from harness import Cluster, Proxy
 from harness.proxy import ACCESS_KEY, SECRET_KEY
-from schema import table
+from harness.schema import table
 from sigv4 import BASIC, Signer, now, query_text
 
 JSON = "application/x-amz-json-1.0"
@@ -205,7 +205,7 @@ def levels(n):
     return '{"L":[' * n + '{"S":"x"}' + "]}" * n
 
 
-def test_nesting(open_proxy, database):
+def test_nesting(open_proxy):
     open_proxy.call("CreateTable", table("Nesting", "pk"))
     target = "DynamoDB_20120810.PutItem"
 
