@@ -53,9 +53,17 @@ class Server:
         return body
 
     def create(self, table):
-        if self.call("DescribeTable", {"TableName": table["TableName"]})[0] == 200:
-            self.ok("DeleteTable", {"TableName": table["TableName"]})
+        self.drop(table["TableName"])
         self.ok("CreateTable", table)
+
+    def drop(self, table):
+        """Deletes a table that may be there, and protected."""
+        name = {"TableName": table}
+        status, answer = self.call("DescribeTable", name)
+        if status == 200:
+            if answer["Table"].get("DeletionProtectionEnabled"):
+                self.ok("UpdateTable", {**name, "DeletionProtectionEnabled": False})
+            self.ok("DeleteTable", name)
 
     def write(self, table, items, gone=()):
         requests = [{"PutRequest": {"Item": item}} for item in items]

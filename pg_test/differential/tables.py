@@ -205,7 +205,7 @@ def difference(pair, operation, body):
         for server in pair.servers:
             for name in server.ok("ListTables", {})["TableNames"]:
                 if name not in names and name != "Change1":
-                    server.call("DeleteTable", {"TableName": name})
+                    server.drop(name)
             server.create(world.CHANGED)
             for table in world.TABLES:
                 if server.call("DescribeTable", {"TableName": table["TableName"]})[0] != 200:
