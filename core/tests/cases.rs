@@ -109,6 +109,23 @@ fn unordered(value: &mut Value) {
     }
 }
 
+/// The request with `<x*9>` written out: nine times `x`.
+fn repeated(request: &str) -> String {
+    let mut parts = request.split('<');
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let times = part.split_once('>').and_then(|(inside, rest)| {
+            let (what, times) = inside.split_once('*')?;
+            Some((what.repeat(times.parse().ok()?), rest))
+        });
+        match times {
+            Some((many, rest)) => written.extend([&many, rest]),
+            None => written.extend(["<", part]),
+        }
+    }
+    written
+}
+
 /// Whether the value has all that is wanted of it.
 fn holds(value: &Value, wanted: &Value) -> bool {
     match (value, wanted) {
@@ -118,7 +135,11 @@ fn holds(value: &Value, wanted: &Value) -> bool {
                 .map_or(wanted.is_null(), |member| holds(member, wanted))
         }),
         (Value::Array(list), Value::Array(wanted)) => {
-            list.len() == wanted.len() && list.iter().zip(wanted).all(|(value, wanted)| holds(value, wanted))
+            list.len() == wanted.len()
+                && list
+                    .iter()
+                    .zip(wanted)
+                    .all(|(value, wanted)| holds(value, wanted))
         }
         _ => value == wanted,
     }
@@ -162,10 +183,10 @@ fn fault(case: &Case) -> Option<String> {
         }
     }
     for (operation, request) in &case.before {
-        let (status, body) = call(&store, operation, request);
+        let (status, body) = call(&store, operation, &repeated(request));
         assert_eq!(status, 200, "{}: before: {body}", case.row);
     }
-    let (status, mut body) = call(&store, &case.operation, &case.request);
+    let (status, mut body) = call(&store, &case.operation, &repeated(&case.request));
     unordered(&mut body);
     if status != case.status {
         return Some(format!("status {status}: {body}"));

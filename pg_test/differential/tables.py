@@ -208,7 +208,7 @@ def difference(pair, operation, body):
                     server.drop(name)
             server.create(world.CHANGED)
             for table in world.TABLES:
-                if server.call("DescribeTable", {"TableName": table["TableName"]})[0] != 200:
+                if table["TableName"] == body.get("TableName") or server.call("DescribeTable", {"TableName": table["TableName"]})[0] != 200:
                     server.create(table)
                     pair._restore(server, table["TableName"], {})
     ours, oracle = answers

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -111,6 +112,11 @@ def wire(open_proxy):
     return Wire(open_proxy)
 
 
+def _repeated(request):
+    """The request with `<x*9>` written out: nine times `x`."""
+    return re.sub(r"<([^<>*]*)\*(\d+)>", lambda found: found[1] * int(found[2]), request).encode()
+
+
 def _unordered(value):
     if isinstance(value, dict):
         return {
@@ -147,9 +153,9 @@ def test_row(wire, case):
             wire.ok("PutItem", {"TableName": table, "Item": item})
     for operation, request in case.get("before", []):
         wire.changed |= operation in CHANGE_TABLES
-        status, body = wire.call(operation, request.encode())
+        status, body = wire.call(operation, _repeated(request))
         assert status == 200, body
-    status, body = wire.call(case["operation"], case["request"].encode())
+    status, body = wire.call(case["operation"], _repeated(case["request"]))
     wire.changed |= status == 200 and case["operation"] in CHANGE_TABLES
     body = body or {}
     assert status == case["status"], body
