@@ -136,6 +136,22 @@ CREATE FUNCTION ddb.tag_resource(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_tag_resource';
 COMMENT ON FUNCTION ddb.tag_resource(json) IS 'DynamoDB TagResource: adds tags to a table, or changes them';
 
+CREATE FUNCTION ddb.transact_get_items(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_transact_get_items';
+COMMENT ON FUNCTION ddb.transact_get_items(json) IS 'DynamoDB TransactGetItems: up to 100 items, all of one moment';
+
+CREATE FUNCTION ddb.transact_get(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_transact_get_items';
+COMMENT ON FUNCTION ddb.transact_get(json) IS 'a short name of ddb.transact_get_items';
+
+CREATE FUNCTION ddb.transact_write_items(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_transact_write_items';
+COMMENT ON FUNCTION ddb.transact_write_items(json) IS 'DynamoDB TransactWriteItems: up to 100 writes and checks, all or none';
+
+CREATE FUNCTION ddb.transact_write(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_transact_write_items';
+COMMENT ON FUNCTION ddb.transact_write(json) IS 'a short name of ddb.transact_write_items';
+
 CREATE FUNCTION ddb.untag_resource(request json) RETURNS json
     LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_untag_resource';
 COMMENT ON FUNCTION ddb.untag_resource(json) IS 'DynamoDB UntagResource: takes tags from a table';

@@ -16,23 +16,28 @@ use crate::{
 /// A description may change between planning and locking; each time is one more plan.
 const PLANS: usize = 3;
 
-/// Plans a write of one table and runs it.
+/// Plans a write of these tables as one unit and runs it. `plan` gets them in the order of their names.
 pub async fn write<S: Store, T: Send + 'static>(
     store: &S,
-    name: &TableName,
-    plan: impl Fn(&Arc<Table>) -> Result<Unit<T>, Error> + Send + Sync,
+    names: &[TableName],
+    plan: impl Fn(&[Arc<Table>]) -> Result<Unit<T>, Error> + Send + Sync,
 ) -> Result<T, Error> {
     for _ in 0..PLANS {
-        let table = table(store, name, Access::Write).await?;
-        let answers = store.transact(vec![plan(&table)?]).await;
-        match answers.into_iter().next() {
-            Some(Ok(answer)) => return Ok(answer),
-            Some(Err(StoreError::Stale)) => continue,
-            Some(Err(other)) => return Err(store_error(other)),
-            None => return Err(Fault::Internal("the store answered no unit".into()).into()),
+        let tables = tables(store, names, Access::Write).await?;
+        match run(store, plan(&tables)?).await {
+            Ok(answer) => return Ok(answer),
+            Err(StoreError::Stale) => continue,
+            Err(other) => return Err(store_error(other)),
         }
     }
     Err(Fault::Internal("the table's description kept changing".into()).into())
+}
+
+/// Runs one unit.
+pub async fn run<S: Store, T: Send + 'static>(store: &S, unit: Unit<T>) -> Result<T, StoreError> {
+    let answers = store.transact(vec![unit]).await;
+    let no_answer = || Err(StoreError::Unavailable("the store answered no unit".into()));
+    answers.into_iter().next().unwrap_or_else(no_answer)
 }
 
 /// Plans writes of several tables, each its own unit, and runs them together: those that went through share one

@@ -4,7 +4,7 @@
 use crate::{
     expression::{ExpressionFault, LegacyFault, UpdateFault},
     item::Item,
-    request::ParameterFault,
+    request::{ParameterFault, TransactionFault},
     table::{ChangeFault, KeyFault, ResourceFault, TableFault},
     wire::{MemberFault, PlaceholderFault, ShapeFault, ValueFault},
 };
@@ -145,6 +145,8 @@ pub enum Fault {
     Key(KeyFault),
     /// Tables and their definitions.
     Table(TableFault),
+    /// A transaction as a whole.
+    Transaction(TransactionFault),
     /// `The conditional request failed`.
     ConditionFailed,
     /// `Transaction is ongoing for the item`.
@@ -177,6 +179,7 @@ impl From<Fault> for Error {
         let exception = match &fault {
             Fault::Shape(_) => Exception::Serialization,
             Fault::Table(fault) => fault.exception(),
+            Fault::Transaction(fault) => fault.exception(),
             Fault::ConditionFailed => Exception::ConditionalCheckFailed,
             Fault::Conflict => Exception::TransactionConflict,
             Fault::Internal(_) => Exception::InternalServerError,
@@ -202,7 +205,7 @@ macro_rules! error_from {
 error_from!(
     ShapeFault => Shape, MemberFault => Member, ValueFault => Value, PlaceholderFault => Placeholder,
     ParameterFault => Parameter, LegacyFault => Legacy, UpdateFault => Update, KeyFault => Key,
-    TableFault => Table,
+    TableFault => Table, TransactionFault => Transaction,
 );
 
 impl From<ResourceFault> for Error {

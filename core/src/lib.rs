@@ -4,6 +4,7 @@
 //! means, [`write`] turns its decision into changes, [`engine`] drives a [`store`], and [`wire`] writes the
 //! answer. [`item`], [`expression`] and [`table`] are what all of them talk about.
 
+pub mod claim;
 pub mod engine;
 pub mod error;
 pub mod expression;

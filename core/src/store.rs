@@ -7,6 +7,7 @@ use std::{future::Future, sync::Arc};
 use crate::{
     item::{Item, ItemKey},
     table::{AccountId, Statistics, Table, TableId, TableName},
+    time::Timestamp,
     write::Unit,
 };
 
@@ -47,6 +48,15 @@ pub trait Store {
         after: Option<&str>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
+
+    /// Up to `max` items of a table that expired before this time, in no order and without their locks: whoever deletes
+    /// them looks again under the lock.
+    fn expired(
+        &self,
+        table: TableId,
+        before: Timestamp,
+        max: usize,
+    ) -> impl Future<Output = Result<Vec<ItemKey>, StoreError>> + Send;
 
     /// Figures of a table, measured (a large one by a sample) or remembered for at most six hours.
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send;

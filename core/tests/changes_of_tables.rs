@@ -9,7 +9,8 @@ use extenddb_core::{
     item::{AttributeValue, Item, ItemKey, encode_hash, hash_bucket, stored_hash},
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError, TableChange},
     store_suite::{MemoryStore, run_now},
-    table::{AccountId, Statistics, Table, TableName, TableStatus, Version},
+    table::{AccountId, Statistics, Table, TableId, TableName, TableStatus, Version},
+    time::Timestamp,
     write::{Unit, entry},
 };
 use serde_json::{Value, json};
@@ -256,6 +257,15 @@ impl Store for Shared {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send {
         self.store.table_names(account, after, limit)
+    }
+
+    fn expired(
+        &self,
+        table: TableId,
+        before: Timestamp,
+        max: usize,
+    ) -> impl Future<Output = Result<Vec<ItemKey>, StoreError>> + Send {
+        self.store.expired(table, before, max)
     }
 
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {

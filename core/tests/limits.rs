@@ -10,6 +10,7 @@ use extenddb_core::{
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError, TableChange},
     store_suite::{MemoryStore, run_now},
     table::{AccountId, Statistics, Table, TableId, TableName, TableStatus, Version},
+    time::Timestamp,
     wire::Layer,
     write::Unit,
 };
@@ -313,6 +314,15 @@ impl Store for Interrupted {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send {
         self.store.table_names(account, after, limit)
+    }
+
+    fn expired(
+        &self,
+        table: TableId,
+        before: Timestamp,
+        max: usize,
+    ) -> impl Future<Output = Result<Vec<ItemKey>, StoreError>> + Send {
+        self.store.expired(table, before, max)
     }
 
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {

@@ -122,6 +122,12 @@ impl Patience {
         }
     }
 
+    pub fn none() -> Patience {
+        Patience {
+            left: Cell::new(Duration::ZERO),
+        }
+    }
+
     fn left(&self) -> Option<Duration> {
         Some(self.left.get()).filter(|left| !left.is_zero())
     }

@@ -31,6 +31,7 @@ pub enum Statement {
     Upsert,
     Delete,
     Walk,
+    Expired,
     Measure,
     Catalog,
 }

@@ -16,12 +16,24 @@ _QUERY = dict(TableName="Orders", KeyConditionExpression="pk = :p AND sk BETWEEN
 _GET = _json(TableName="Orders", Key=_KEY, ConsistentRead=True)
 _PUT = _json(TableName="Orders", Item=_ITEM)
 
+_TRANSACTION = _json(ClientRequestToken="api", TransactItems=[
+    {"Put": {"TableName": "Orders", "Item": {**_ITEM, "sk": {"S": "5"}}}},
+    {"Update": {"TableName": "Orders", "Key": {**_KEY, "sk": {"S": "6"}}, "UpdateExpression": "SET g = :g",
+                "ExpressionAttributeValues": {":g": {"S": "x"}}}},
+    {"Delete": {"TableName": "Orders", "Key": {**_KEY, "sk": {"S": "7"}}}},
+    {"ConditionCheck": {"TableName": "Plain", "Key": {"pk": {"S": "none"}},
+                        "ConditionExpression": "attribute_not_exists(pk)"}}])
+_TRANSACT_GET = _json(TransactItems=[{"Get": {"TableName": "Orders", "Key": _KEY}},
+                                     {"Get": {"TableName": "Plain", "Key": {"pk": {"S": "a"}}}}])
+
 _ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
 READ = [
     f"ddb.get_item('{_GET}')",
     "ddb.batch_get_item('" + _json(RequestItems={
         "Orders": {"Keys": [_KEY, {**_KEY, "sk": {"S": "2"}}]}, "Plain": {"Keys": [{"pk": {"S": "a"}}]}}) + "')",
+    f"ddb.transact_get_items('{_TRANSACT_GET}')",
+    f"ddb.transact_get('{_TRANSACT_GET}')",
     f"ddb.query('{_json(**_QUERY)}')",
     f"ddb.query('{_json(**_QUERY, ScanIndexForward=False, Limit=1)}')",
     f"ddb.query('{_json(**_QUERY, ExclusiveStartKey=_KEY)}')",
@@ -60,6 +72,8 @@ WRITE = [
     "ddb.batch_write_item('" + _json(RequestItems={"Orders": [
         {"PutRequest": {"Item": {**_ITEM, "sk": {"S": "2"}}}}, {"PutRequest": {"Item": {**_ITEM, "sk": {"S": "3"}}}},
         {"DeleteRequest": {"Key": {**_KEY, "sk": {"S": "4"}}}}]}) + "')",
+    "ddb.transact_write_items('" + _TRANSACTION + "')",
+    "ddb.transact_write('" + _TRANSACTION + "')",
     f"ddb.request('PutItem', '{_PUT}')",
     f"ddb.requests(ARRAY['PutItem','PutItem'], ARRAY['{_PUT}', '{_PUT}']::pg_catalog.json[])",
     f"ddb.put('Orders', '{ITEM}')",

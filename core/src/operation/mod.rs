@@ -4,8 +4,12 @@ mod batch;
 mod item;
 pub mod keys;
 mod legacy;
+mod named;
 mod query;
 mod table;
+mod transaction;
+
+pub use item::put_item::ITEM_MAX_BYTES;
 
 pub use crate::{
     request::{Context, Operation, ParameterFault},
@@ -60,6 +64,8 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
         Operation::Query => query::query::run(store, body, context).await,
         Operation::Scan => query::scan::run(store, body, context).await,
         Operation::TagResource => table::tag_resource::run(store, body, context).await,
+        Operation::TransactGetItems => transaction::transact_get_items::run(store, body, context).await,
+        Operation::TransactWriteItems => transaction::transact_write_items::run(store, body, context).await,
         Operation::UntagResource => table::untag_resource::run(store, body, context).await,
         Operation::UpdateContinuousBackups => table::continuous_backups::update(store, body, context).await,
         Operation::UpdateGlobalTable => table::global_tables::update(store, body, context).await,

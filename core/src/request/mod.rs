@@ -2,8 +2,10 @@
 //! is wrong with parameters that do not go together.
 
 mod fault;
+mod transaction_fault;
 
 pub use fault::ParameterFault;
+pub use transaction_fault::{CONDITION_FAILED, CONFLICT, Reason, TransactionFault};
 
 use crate::{table::AccountId, time::Timestamp};
 
@@ -39,6 +41,8 @@ pub enum Operation {
     Query,
     Scan,
     TagResource,
+    TransactGetItems,
+    TransactWriteItems,
     UntagResource,
     UpdateContinuousBackups,
     UpdateGlobalTable,
@@ -50,7 +54,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    pub const ALL: [Operation; 37] = [
+    pub const ALL: [Operation; 39] = [
         Self::BatchGetItem,
         Self::BatchWriteItem,
         Self::CancelBulkOperation,
@@ -80,6 +84,8 @@ impl Operation {
         Self::Query,
         Self::Scan,
         Self::TagResource,
+        Self::TransactGetItems,
+        Self::TransactWriteItems,
         Self::UntagResource,
         Self::UpdateContinuousBackups,
         Self::UpdateGlobalTable,
@@ -122,6 +128,8 @@ impl Operation {
             Self::Query => "Query",
             Self::Scan => "Scan",
             Self::TagResource => "TagResource",
+            Self::TransactGetItems => "TransactGetItems",
+            Self::TransactWriteItems => "TransactWriteItems",
             Self::UntagResource => "UntagResource",
             Self::UpdateContinuousBackups => "UpdateContinuousBackups",
             Self::UpdateGlobalTable => "UpdateGlobalTable",
@@ -141,8 +149,17 @@ impl Operation {
     pub fn writes_items(self) -> bool {
         matches!(
             self,
-            Self::PutItem | Self::UpdateItem | Self::DeleteItem | Self::BatchWriteItem
+            Self::PutItem
+                | Self::UpdateItem
+                | Self::DeleteItem
+                | Self::BatchWriteItem
+                | Self::TransactWriteItems
         )
+    }
+
+    /// Whether its members share one commit.
+    pub fn is_transaction(self) -> bool {
+        matches!(self, Self::TransactGetItems | Self::TransactWriteItems)
     }
 
     /// Whether it changes tables.

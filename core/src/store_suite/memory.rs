@@ -159,6 +159,20 @@ impl Store for MemoryStore {
         ready(Ok(names.take(limit).cloned().collect()))
     }
 
+    fn expired(
+        &self,
+        table: TableId,
+        before: Timestamp,
+        max: usize,
+    ) -> impl Future<Output = Result<Vec<ItemKey>, StoreError>> + Send {
+        let database = self.database();
+        let expired = database
+            .expires
+            .iter()
+            .filter(|(key, seconds)| key.table == table && **seconds <= (before.0 / 1000) as i64);
+        ready(Ok(expired.map(|(key, _)| key.clone()).take(max).collect()))
+    }
+
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {
         let database = self.database();
         let items = database.items.iter().filter(|(key, _)| key.table == table.id);

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::{Layer, json, message};
 use crate::{
-    error::{Error, Exception},
+    error::{Error, Exception, Fault},
     item::{AttributeValue, Attributes, Item, write_attributes, write_value},
-    request::Operation,
+    request::{Operation, Reason, TransactionFault},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +25,15 @@ impl Answer {
 /// The answer for an error. `layer` is the operation's own (`Layer::of`).
 pub fn answer_error(error: &Error, operation: Operation, layer: Layer) -> Answer {
     let text = message(error, operation, layer);
-    let mut body = error_body(error.exception, text.as_deref());
-    if let Some(item) = &error.item {
-        body.pop();
-        body.push_str(",\"Item\":");
-        item.write_json(&mut body);
-        body.push('}');
-    }
+    let body = Object::body(|body| {
+        write_error(error.exception, text.as_deref(), body);
+        if let Some(item) = &error.item {
+            body.item("Item", item);
+        }
+        if let Fault::Transaction(TransactionFault::Canceled(reasons)) = &error.fault {
+            body.objects("CancellationReasons", reasons, write_reason);
+        }
+    });
     Answer {
         status: error.exception.status(),
         body,
@@ -40,15 +42,27 @@ pub fn answer_error(error: &Error, operation: Operation, layer: Layer) -> Answer
 
 /// The body of an error by its parts, for errors that no operation raised (signatures, unknown operations).
 pub fn error_body(exception: Exception, text: Option<&str>) -> String {
-    Object::body(|body| {
-        body.string(
-            "__type",
-            &format!("{}#{}", exception.namespace(), exception.name()),
-        );
-        if let Some(text) = text {
-            body.string(exception.text_member(), text);
-        }
-    })
+    Object::body(|body| write_error(exception, text, body))
+}
+
+fn write_error(exception: Exception, text: Option<&str>, body: &mut Object<'_>) {
+    body.string(
+        "__type",
+        &format!("{}#{}", exception.namespace(), exception.name()),
+    );
+    if let Some(text) = text {
+        body.string(exception.text_member(), text);
+    }
+}
+
+fn write_reason(reason: &Reason, object: &mut Object<'_>) {
+    object.string("Code", reason.code());
+    if let Some(text) = reason.message() {
+        object.string("Message", text);
+    }
+    if let Reason::ConditionFailed(Some(item)) = reason {
+        object.item("Item", item);
+    }
 }
 
 /// Appends the members of a JSON object.

@@ -203,8 +203,9 @@ impl ValueFault {
             DuplicateStrings(_) | DuplicateNumbers | DuplicateBinaries(_) | Number { .. } => {
                 self.layer == Layer::Old
             }
-            Nesting { levels } => *levels >= REFUSED_LEVELS,
-            EmptyName | NameTooLarge => false,
+            Nesting { levels } => *levels >= REFUSED_LEVELS || self.operation.is_transaction(),
+            EmptyName => self.operation.is_transaction(),
+            NameTooLarge => false,
         }
     }
 

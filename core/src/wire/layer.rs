@@ -3,7 +3,7 @@
 
 use crate::{
     error::{Error, Family, Fault},
-    request::{Layer, Operation},
+    request::{CONDITION_FAILED, CONFLICT, Layer, Operation},
 };
 
 /// The text of an error as the operation answers it; `None` for answers without one. `layer` is the operation's
@@ -28,8 +28,9 @@ pub fn message(error: &Error, operation: Operation, layer: Layer) -> Option<Stri
         Fault::Update(fault) => (fault.family(), fault.text()),
         Fault::Key(fault) => (fault.family(), fault.text()),
         Fault::Table(fault) => (fault.family(), fault.text()),
-        Fault::ConditionFailed => (Family::Bare, "The conditional request failed".into()),
-        Fault::Conflict => (Family::Bare, "Transaction is ongoing for the item".into()),
+        Fault::Transaction(fault) => (fault.family(), fault.text()),
+        Fault::ConditionFailed => (Family::Bare, CONDITION_FAILED.into()),
+        Fault::Conflict => (Family::Bare, CONFLICT.into()),
         Fault::NotServed(member) => (Family::Bare, format!("{member} is not supported by this server")),
         Fault::Internal(_) => (Family::Bare, "Internal server error".into()),
     };

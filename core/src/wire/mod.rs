@@ -18,7 +18,7 @@ pub use fault::{MemberFault, Position, SetType, ShapeFault, ValueFault, ValuePro
 pub use layer::message;
 pub use members::{Constraint, Members, enums};
 pub use placeholders::{Map, PlaceholderFault, PlaceholderNames, check_unused, placeholders};
-pub use table_name::{NameFault, table_name, table_of_key};
+pub use table_name::{NameFault, table_name, table_name_of_member, table_of_key};
 pub use values::{RawAttributes, RawValue, ReadAttributes, ReadValue, check_name};
 
 #[cfg(test)]

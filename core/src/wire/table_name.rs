@@ -91,11 +91,7 @@ pub fn table_name(
         });
     };
     if value.starts_with("arn:") {
-        return resolve_arn(value, context).map_err(|detail| {
-            NameFault::Malformed(vec![format!(
-                "Value '{value}' at '{PATH}' failed to satisfy constraint: {detail}"
-            )])
-        });
+        return named_by_arn(value, PATH, context);
     }
     if value.is_empty() && operation != CreateTable {
         let constraint = Constraint::LengthAtLeast(1);
@@ -104,17 +100,40 @@ pub fn table_name(
             Layer::Old => failed("Value ''", PATH, &constraint),
         }));
     }
-    let pattern = (!is_name(value)).then_some(Constraint::NAME_PATTERN);
-    let length = match value.encode_utf16().count() {
-        ..LEAST => Some(Constraint::LengthAtLeast(LEAST as u64)),
-        LEAST..=MOST => None,
-        _ => Some(Constraint::LengthAtMost(MOST as u64)),
-    };
+    let (length, pattern) = (length_fault(value), pattern_fault(value));
     let faults: Vec<Constraint> = if control_plane || operation == UpdateItem {
         pattern.into_iter().chain(length).collect()
     } else {
         length.or(pattern).into_iter().collect()
     };
+    named(value, PATH, &faults, context)
+}
+
+/// The table that a member of a transaction names, at `path` in the request; its length and its pattern are both told.
+pub fn table_name_of_member(value: &str, path: &str, context: &Context) -> Result<TableName, NameFault> {
+    if value.starts_with("arn:") {
+        return named_by_arn(value, path, context);
+    }
+    let faults: Vec<Constraint> = length_fault(value)
+        .into_iter()
+        .chain(pattern_fault(value))
+        .collect();
+    named(value, path, &faults, context)
+}
+
+fn length_fault(value: &str) -> Option<Constraint> {
+    match value.encode_utf16().count() {
+        ..LEAST => Some(Constraint::LengthAtLeast(LEAST as u64)),
+        LEAST..=MOST => None,
+        _ => Some(Constraint::LengthAtMost(MOST as u64)),
+    }
+}
+
+fn pattern_fault(value: &str) -> Option<Constraint> {
+    (!is_name(value)).then_some(Constraint::NAME_PATTERN)
+}
+
+fn named(value: &str, path: &str, faults: &[Constraint], context: &Context) -> Result<TableName, NameFault> {
     if faults.is_empty() {
         return Ok(TableName {
             account: context.account.clone(),
@@ -122,12 +141,16 @@ pub fn table_name(
         });
     }
     let echo = format!("Value '{value}'");
-    Err(NameFault::Malformed(
-        faults
-            .iter()
-            .map(|constraint| failed(&echo, PATH, constraint))
-            .collect(),
-    ))
+    let faults = faults.iter().map(|constraint| failed(&echo, path, constraint));
+    Err(NameFault::Malformed(faults.collect()))
+}
+
+fn named_by_arn(arn: &str, path: &str, context: &Context) -> Result<TableName, NameFault> {
+    resolve_arn(arn, context).map_err(|detail| {
+        NameFault::Malformed(vec![format!(
+            "Value '{arn}' at '{path}' failed to satisfy constraint: {detail}"
+        )])
+    })
 }
 
 /// The table that a key of RequestItems names; `None` breaks the map-key constraint (`Constraint::TABLE_KEYS`).

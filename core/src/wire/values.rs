@@ -159,6 +159,11 @@ impl<'a> RawValue<'a> {
 }
 
 impl ReadAttributes {
+    /// What is left of their faults, at a stage that comes before that of [`Self::settle`].
+    pub fn check(&self) -> Result<(), Error> {
+        self.later.clone().map_or(Ok(()), Err)
+    }
+
     /// The attributes, at the stage where what is left of their faults answers.
     pub fn settle(self) -> Result<Attributes, Error> {
         match self.later {
@@ -181,19 +186,25 @@ impl ReadValue {
 /// An attribute name that stands by itself: a key of Expected or AttributeUpdates, an element of AttributesToGet.
 /// (An empty key of QueryFilter is accepted.)
 pub fn check_name(name: &str, position: Position, operation: Operation, layer: Layer) -> Result<(), Error> {
-    let problem = match name.len() {
-        0 => ValueProblem::EmptyName,
-        1..=NAME_BYTES => return Ok(()),
-        _ => ValueProblem::NameTooLarge,
-    };
-    Err(ValueFault {
-        position,
-        operation,
-        layer,
-        placeholder: None,
-        problem,
+    match name_problem(name) {
+        None => Ok(()),
+        Some(problem) => Err(ValueFault {
+            position,
+            operation,
+            layer,
+            placeholder: None,
+            problem,
+        }
+        .into()),
     }
-    .into())
+}
+
+fn name_problem(name: &str) -> Option<ValueProblem> {
+    match name.len() {
+        0 => Some(ValueProblem::EmptyName),
+        1..=NAME_BYTES => None,
+        _ => Some(ValueProblem::NameTooLarge),
+    }
 }
 
 struct Reader<'r> {
@@ -213,6 +224,8 @@ impl<'r> Reader<'r> {
         // Levels around the innermost value that are refused.
         let refused = match (self.operation, self.position) {
             (Operation::Scan, Position::Filter) => 33,
+            // An update may make nothing of it: one that stores it is refused at its member.
+            (Operation::TransactWriteItems, Position::ExpressionAttributeValues) => 33,
             _ => 32,
         };
         if raw.levels >= REFUSED_LEVELS {
@@ -253,7 +266,7 @@ impl<'r> Reader<'r> {
             Content::M(entries) => {
                 let mut attributes = Attributes::new();
                 for (name, raw) in entries {
-                    check_name(name, self.position, self.operation, self.layer)?;
+                    self.name(name)?;
                     attributes.insert(name.as_ref().to_owned(), self.value(raw)?);
                 }
                 Ok(AttributeValue::M(attributes))
@@ -284,7 +297,7 @@ impl<'r> Reader<'r> {
             |reader, content| match content {
                 Content::L(values) => values.iter().try_for_each(|raw| reader.value(raw).map(drop)),
                 Content::M(entries) => entries.iter().try_for_each(|(name, raw)| {
-                    check_name(name, reader.position, reader.operation, reader.layer)?;
+                    reader.name(name)?;
                     reader.value(raw).map(drop)
                 }),
                 _ => Ok(()),
@@ -302,6 +315,11 @@ impl<'r> Reader<'r> {
 
     fn malformed(&self, content: &Content<'_>) -> Result<(), Error> {
         malformed(content)
+    }
+
+    /// The name of a map's entry.
+    fn name(&self, name: &str) -> Result<(), Error> {
+        name_problem(name).map_or(Ok(()), |problem| Err(self.fault(problem)))
     }
 
     fn empty_set(&mut self, content: &Content<'_>) -> Result<(), Error> {

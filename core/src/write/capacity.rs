@@ -27,6 +27,29 @@ pub struct Arms {
     pub indexes: Vec<(i32, f64)>,
 }
 
+/// Which members tell of units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    Units,
+    /// And the same again as ReadCapacityUnits.
+    Read,
+    /// And as WriteCapacityUnits.
+    Write,
+}
+
+impl Told {
+    fn write(self, units: f64, out: &mut String) {
+        let _ = match self {
+            Self::Units => write!(out, "\"CapacityUnits\":{units:?}"),
+            Self::Read => write!(out, "\"CapacityUnits\":{units:?},\"ReadCapacityUnits\":{units:?}"),
+            Self::Write => write!(
+                out,
+                "\"CapacityUnits\":{units:?},\"WriteCapacityUnits\":{units:?}"
+            ),
+        };
+    }
+}
+
 /// Whole units, rounded up, at least one.
 pub fn units(bytes: usize, unit_bytes: usize) -> f64 {
     bytes.div_ceil(unit_bytes).max(1) as f64
@@ -68,20 +91,41 @@ impl Arms {
         self.table + self.indexes.iter().map(|(_, units)| units).sum::<f64>()
     }
 
+    /// The same in a transaction, which is charged twice on the table's arm and never on an index's.
+    pub fn of_transaction(mut self) -> Arms {
+        self.table *= 2.0;
+        self
+    }
+
     /// Appends the ConsumedCapacity object; `table_name` is the caller's own string.
     pub fn write(&self, wanted: ReturnConsumedCapacity, table_name: &str, table: &Table, out: &mut String) {
+        self.write_told(Told::Units, wanted, table_name, table, out);
+    }
+
+    /// The same of a transaction, which says of each figure what kind of units it is.
+    pub fn write_told(
+        &self,
+        told: Told,
+        wanted: ReturnConsumedCapacity,
+        table_name: &str,
+        table: &Table,
+        out: &mut String,
+    ) {
         out.push_str("{\"TableName\":");
         json::write_string(table_name, out);
-        let _ = write!(out, ",\"CapacityUnits\":{:?}", self.total());
+        out.push(',');
+        told.write(self.total(), out);
         if wanted == ReturnConsumedCapacity::Indexes {
-            let _ = write!(out, ",\"Table\":{{\"CapacityUnits\":{:?}}}", self.table);
-            self.write_indexes(IndexScope::Local, "LocalSecondaryIndexes", table, out);
-            self.write_indexes(IndexScope::Global, "GlobalSecondaryIndexes", table, out);
+            out.push_str(",\"Table\":{");
+            told.write(self.table, out);
+            out.push('}');
+            self.write_indexes(told, IndexScope::Local, "LocalSecondaryIndexes", table, out);
+            self.write_indexes(told, IndexScope::Global, "GlobalSecondaryIndexes", table, out);
         }
         out.push('}');
     }
 
-    fn write_indexes(&self, scope: IndexScope, member: &str, table: &Table, out: &mut String) {
+    fn write_indexes(&self, told: Told, scope: IndexScope, member: &str, table: &Table, out: &mut String) {
         let charged = table
             .indexes
             .iter()
@@ -97,7 +141,9 @@ impl Arms {
             }
             out.push_str(separator);
             json::write_string(name, out);
-            let _ = write!(out, ":{{\"CapacityUnits\":{units:?}}}");
+            out.push_str(":{");
+            told.write(units, out);
+            out.push('}');
             separator = ",";
         }
         if !separator.is_empty() {

@@ -38,6 +38,8 @@ sql_functions! {
     "ddb_query" => |call: &Call| operation(Operation::Query, call);
     "ddb_scan" => |call: &Call| operation(Operation::Scan, call);
     "ddb_tag_resource" => |call: &Call| operation(Operation::TagResource, call);
+    "ddb_transact_get_items" => |call: &Call| operation(Operation::TransactGetItems, call);
+    "ddb_transact_write_items" => |call: &Call| operation(Operation::TransactWriteItems, call);
     "ddb_untag_resource" => |call: &Call| operation(Operation::UntagResource, call);
     "ddb_update_continuous_backups" => |call: &Call| operation(Operation::UpdateContinuousBackups, call);
     "ddb_update_global_table" => |call: &Call| operation(Operation::UpdateGlobalTable, call);

@@ -2,6 +2,7 @@
 //! call. Everything happens when a method is called; the future is ready at once.
 
 mod alter;
+mod expired;
 mod read;
 mod statistics;
 mod storage;
@@ -19,6 +20,7 @@ use extenddb_core::{
     item::{Item, ItemKey},
     store::{Access, Alteration, Page, Proposal, Range, Store, StoreError},
     table::{AccountId, Statistics, Table, TableId, TableName},
+    time::Timestamp,
     write::Unit,
 };
 use pgrx::pg_sys;
@@ -44,6 +46,14 @@ impl SpiStore {
     pub fn new() -> Self {
         SpiStore {
             patience: Patience::of_a_call(),
+            filling: Cell::new(None),
+        }
+    }
+
+    /// One that never waits for a lock: for work that can be done another time.
+    pub fn that_never_waits() -> Self {
+        SpiStore {
+            patience: Patience::none(),
             filling: Cell::new(None),
         }
     }
@@ -104,6 +114,15 @@ impl Store for SpiStore {
             });
         }
         ready(Ok(names))
+    }
+
+    fn expired(
+        &self,
+        table: TableId,
+        before: Timestamp,
+        max: usize,
+    ) -> impl Future<Output = Result<Vec<ItemKey>, StoreError>> + Send {
+        ready(Ok(expired::keys(table, before, max)))
     }
 
     fn statistics(&self, table: &Table) -> impl Future<Output = Result<Statistics, StoreError>> + Send {

@@ -18,8 +18,9 @@ use super::{
     ast::{Action, Verb},
 };
 
-/// The statement alone. Types of all index keys come before the paths, and those before what is empty.
-pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyFault> {
+/// What the statement alone says of keys: targets that are keys of the table, supplied values of the wrong type for an
+/// index, paths into keys.
+pub(super) fn check_targets(update: &Update, table: &Table) -> Result<(), KeyFault> {
     for key in table.key_attributes() {
         if update
             .actions
@@ -29,16 +30,19 @@ pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyF
             return Err(KeyFault::CannotUpdateKey(key.name.clone()));
         }
     }
-    let indexes = by_name(table);
-    for (index, key) in keys_of(&indexes) {
+    for (index, key) in keys_of(&by_name(table)) {
         if let Some(actual) = writer(update, key).and_then(Action::supplied_type) {
             check_type(index, key, actual)?;
         }
     }
     paths(update)
         .into_iter()
-        .try_for_each(|path| check_key_path(table, path))?;
-    for (index, key) in keys_of(&indexes) {
+        .try_for_each(|path| check_key_path(table, path))
+}
+
+/// Whether a literal for an index key is empty.
+pub(super) fn check_literals_not_empty(update: &Update, table: &Table) -> Result<(), KeyFault> {
+    for (index, key) in keys_of(&by_name(table)) {
         if let Some(literal) = writer(update, key).and_then(Action::literal) {
             match update.origin {
                 Origin::Expression => check_not_empty(literal)?,
@@ -47,7 +51,12 @@ pub(super) fn check_statement(update: &Update, table: &Table) -> Result<(), KeyF
             }
         }
     }
-    for (index, key) in keys_of(&indexes) {
+    Ok(())
+}
+
+/// Whether one is too long.
+pub(super) fn check_literal_sizes(update: &Update, table: &Table) -> Result<(), KeyFault> {
+    for (index, key) in keys_of(&by_name(table)) {
         if let Some(literal) = writer(update, key).and_then(Action::literal) {
             check_size(index, key, literal)?;
         }

@@ -15,6 +15,7 @@ mod tests;
 use crate::{
     error::Error,
     item::{AttributeValue, Attributes, Item},
+    operation::ITEM_MAX_BYTES,
     table::{KeyFault, Table},
 };
 
@@ -106,33 +107,43 @@ impl Update {
     /// The statement against the table's keys and index keys: targets that are keys, supplied values of the wrong type,
     /// paths into keys, then supplied values that are empty or too long.
     pub fn check_keys(&self, table: &Table) -> Result<(), KeyFault> {
-        keys::check_statement(self, table)
+        keys::check_targets(self, table)?;
+        self.check_literals_not_empty(table)?;
+        keys::check_literal_sizes(self, table)
+    }
+
+    /// The same but for what is empty: in a transaction that has a place of its own.
+    ///                                                                    behaviour/transactions §fault-classes
+    pub fn check_supplied_keys(&self, table: &Table) -> Result<(), KeyFault> {
+        keys::check_targets(self, table)?;
+        keys::check_literal_sizes(self, table)
+    }
+
+    /// Whether the statement itself leaves an index key empty.
+    pub fn check_literals_not_empty(&self, table: &Table) -> Result<(), KeyFault> {
+        keys::check_literals_not_empty(self, table)
     }
 
     /// The item after the update. `old` is what is stored, `key` the request's key attributes, which stand in for an absent
-    /// item. `None`: nothing was stored and nothing was added, so nothing is created. Index keys that the update computed
-    /// are checked here, and nesting; the finished item's size is the caller's to check.
+    /// item. `None`: nothing was stored and nothing was added, so nothing is created. Nesting is checked here, then the
+    /// finished item's size, then the index keys that the update computed.
     pub fn apply(&self, table: &Table, old: Option<&Item>, key: &Attributes) -> Result<Option<Item>, Error> {
         let mut before = Old::new(old, key, &self.actions);
         let changes = apply::changes(self, &mut before).map_err(|fault| match (fault, self.origin) {
             (UpdateFault::OperandType, Origin::Attributes) => UpdateFault::AttributeType,
             (fault, _) => fault,
         })?;
-        keys::check_result(table, &before, &changes)?;
-        if let Some(old) = old {
-            return Ok(Some(old.with(&changes)));
-        }
         let takes_away = |action: &Action| matches!(action.verb, Verb::Remove | Verb::Delete(_));
-        if self.actions.iter().all(takes_away) {
-            return Ok(None);
+        let new = match old {
+            Some(old) => old.with(&changes),
+            None if self.actions.iter().all(takes_away) => return Ok(None),
+            None => Item::encode(key).with(&changes),
+        };
+        if new.size() > ITEM_MAX_BYTES {
+            return Err(UpdateFault::ItemSize.into());
         }
-        let mut item = key.clone();
-        item.extend(
-            changes
-                .into_iter()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-        Ok(Some(Item::encode(&item)))
+        keys::check_result(table, &before, &changes)?;
+        Ok(Some(new))
     }
 
     /// The target paths, for UPDATED_OLD and UPDATED_NEW: what a projection of them shows of the item before and after.

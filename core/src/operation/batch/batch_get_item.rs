@@ -25,7 +25,7 @@ use crate::{
     write::{Arms, ReturnConsumedCapacity, read_units},
 };
 
-use super::{Named, return_consumed_capacity, write_capacity};
+use super::{super::named::Named, return_consumed_capacity, write_capacity};
 
 pub static SHAPE: Shape = Shape {
     name: "BatchGetItemInput",

@@ -18,7 +18,7 @@ use crate::{
     write::{Arms, Decision, Images, Keys, Need, ReturnConsumedCapacity, Unit, derive},
 };
 
-use super::{Named, return_consumed_capacity, write_capacity};
+use super::{super::named::Named, return_consumed_capacity, write_capacity};
 
 pub static SHAPE: Shape = Shape {
     name: "BatchWriteItemInput",

@@ -70,7 +70,7 @@ impl Values {
         Ok(values)
     }
 
-    fn read(fields: &Fields<'_>, reading: &Reading) -> Result<Values, Error> {
+    pub fn read(fields: &Fields<'_>, reading: &Reading) -> Result<Values, Error> {
         let mut values = Values {
             names: PlaceholderNames::read(fields)?,
             ..Values::default()
@@ -336,7 +336,7 @@ where
     S: crate::store::Store,
     P: Fn(&Arc<Table>) -> Result<crate::write::Unit<Answered>, Error> + Send + Sync,
 {
-    crate::engine::write(store, name, plan).await?
+    crate::engine::write(store, std::slice::from_ref(name), |tables| plan(&tables[0])).await?
 }
 
 /// The stage of unused placeholders.

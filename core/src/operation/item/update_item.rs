@@ -209,11 +209,7 @@ impl UpdateItem {
         let Some(update) = &self.update else {
             return Ok(Some(old.cloned().unwrap_or_else(|| Item::encode(&self.key))));
         };
-        let new = update.apply(table, old, &self.key)?;
-        if new.as_ref().is_some_and(|new| new.size() > ITEM_MAX_BYTES) {
-            return Err(UpdateFault::ItemSize.into());
-        }
-        Ok(new)
+        update.apply(table, old, &self.key)
     }
 
     fn returned<'a>(&self, old: Option<&'a Item>, new: &'a Item) -> Option<Returned<'a>> {

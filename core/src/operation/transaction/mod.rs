@@ -1,0 +1,15 @@
+//! TransactWriteItems and TransactGetItems.                                             behaviour/transactions
+//!
+//! A write goes through [`transact_write_items`] from top to bottom: [`entries`] finds the members of the request, [`member`]
+//! reads and judges each, [`token`] asks whether the request was sent before, [`ranking`] makes one answer of all outcomes.
+
+mod entries;
+mod fingerprint;
+mod member;
+mod ranking;
+mod token;
+pub mod transact_get_items;
+pub mod transact_write_items;
+
+/// Of all items of a transaction together.
+const TOTAL_MAX_BYTES: usize = 4_194_304;
