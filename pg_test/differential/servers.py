@@ -138,6 +138,12 @@ class Pair:
 
 
 def tables_of(request):
+    """The tables that a write may have changed."""
+    if "TransactItems" in request:
+        members = request["TransactItems"] if isinstance(request["TransactItems"], list) else []
+        actions = [action for member in members if isinstance(member, dict) for action in member.values()]
+        named = {action.get("TableName") for action in actions if isinstance(action, dict)}
+        return sorted(table for table in named if isinstance(table, str) and table in world.SCHEMAS)
     named = (
         request.get("RequestItems")
         if isinstance(request.get("RequestItems"), dict)
