@@ -51,7 +51,7 @@ def parted(one, other):
     return one
 
 
-def run(pair, seed, count, seconds, faults, entries, tables_part, record):
+def run(pair, seed, count, seconds, faults, entries, tables_part, record, only):
     found, decided = {}, Counter()
     deadline = time.monotonic() + seconds
     for number in range(count):
@@ -64,7 +64,7 @@ def run(pair, seed, count, seconds, faults, entries, tables_part, record):
             operation, body = tables.request(source)
             ask = lambda asked: tables.difference(pair, operation, asked)  # noqa: E731
         else:
-            operation, body = requests.request(source, faults)
+            operation, body = requests.request(source, faults, only)
             ask = lambda asked: pair.difference(operation, asked)  # noqa: E731
         difference = ask(body)
         if difference is None:
@@ -100,6 +100,7 @@ def main():
     parser.add_argument("--faults", type=float, default=0.5, help="part of the requests that are broken")
     parser.add_argument("--tables", type=float, default=0.1, help="part of the requests that are about tables")
     parser.add_argument("--all", action="store_true", help="show decided differences too")
+    parser.add_argument("--only", type=lambda names: names.split(","), help="of the operations on items these alone")
     parser.add_argument("--record", help="append every difference to this file, as it came, for `known.py`")
     chosen = parser.parse_args()
 
@@ -109,7 +110,7 @@ def main():
         tables.prepare(pair)
         entries = [] if chosen.all else known.load()
         found, decided = run(
-            pair, chosen.seed, chosen.count, chosen.seconds, chosen.faults, entries, chosen.tables, record
+            pair, chosen.seed, chosen.count, chosen.seconds, chosen.faults, entries, chosen.tables, record, chosen.only
         )
 
     for name, example in sorted(found.items(), key=lambda entry: len(json.dumps(entry[1]["request"]))):

@@ -251,7 +251,7 @@ class Request:
         for _ in range(self.random.choice([1, 1, 2, 2, 3, 4])):
             member = self.member()
             (action,) = member.values()
-            key = action.get("Key") or action["Item"]
+            key = action["Item"] if "Item" in action else action["Key"]
             members[action["TableName"], str([key.get(name) for name in SCHEMAS[action["TableName"]]])] = member
         self.body["TransactItems"] = list(members.values())
         if self.chance(0.03):
@@ -411,9 +411,10 @@ OPTIONAL = {
 }  # fmt: skip
 
 
-def request(random, faults=0.5):
-    """An operation and a request for it; with a fault or two in that part of them."""
-    operation = random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+def request(random, faults=0.5, only=None):
+    """An operation, one of `only`, and a request for it; with a fault or two in that part of them."""
+    names = only or list(WEIGHTS)
+    operation = random.choices(names, [WEIGHTS[name] for name in names])[0]
     made = Request(random)
     MAKERS[operation](made)
     body = made.body

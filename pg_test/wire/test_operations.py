@@ -9,7 +9,7 @@ SERVED = """
     DescribeContinuousBackups DescribeContributorInsights DescribeEndpoints DescribeGlobalTable DescribeGlobalTableSettings
     DescribeKinesisStreamingDestination DescribeLimits DescribeTable DescribeTableReplicaAutoScaling DescribeTimeToLive GetItem
     GetResourcePolicy ListBulkOperations ListContributorInsights ListGlobalTables ListTables ListTagsOfResource PutItem Query Scan
-    TagResource UntagResource UpdateContinuousBackups UpdateGlobalTable UpdateGlobalTableSettings UpdateItem UpdateTable
+    TagResource TransactGetItems TransactWriteItems UntagResource UpdateContinuousBackups UpdateGlobalTable UpdateGlobalTableSettings UpdateItem UpdateTable
     UpdateTableReplicaAutoScaling UpdateTimeToLive
 """.split()
 #: They would change what a table does, or need what is not built.
