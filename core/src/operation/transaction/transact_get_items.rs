@@ -170,7 +170,7 @@ impl TransactGetItems {
                 }
             });
             if self.capacity.wanted() {
-                body.array("ConsumedCapacity", self.named.sorted(), |place, out| {
+                body.array("ConsumedCapacity", 0..tables.len(), |place, out| {
                     let sent = &self.named.sent[place];
                     arms[place].write_told(Told::Read, self.capacity, sent, &tables[place], out);
                 });
