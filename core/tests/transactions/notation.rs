@@ -6,7 +6,7 @@ use extenddb_core::store_suite::MemoryStore;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::served::{call, ok};
+use crate::served::{call, context, ok};
 
 /// What both tables begin with.
 #[derive(Deserialize)]
@@ -50,6 +50,7 @@ impl Fixture {
     /// A store with the tables and their items.
     pub fn store(&self) -> MemoryStore {
         let store = MemoryStore::default();
+        store.set_now(context().now);
         for table in &self.tables {
             ok(&store, "CreateTable", parsed(table));
         }

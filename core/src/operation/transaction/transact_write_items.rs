@@ -401,7 +401,7 @@ impl TransactWriteItems {
         match engine::run(store, unit).await {
             Ok(answer) => answer,
             // The token cannot be looked at either. Nothing was written, and the caller is told so.
-            Err(StoreError::Busy) => Err(fault),
+            Err(StoreError::Busy | StoreError::Held(_)) => Err(fault),
             Err(other) => Err(engine::store_error(other)),
         }
     }
