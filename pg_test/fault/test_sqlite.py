@@ -245,7 +245,8 @@ def test_serve_alone_says_where_it_is_and_how_to_come_in(tmp_path):
         (line,) = [line for line in log.read_text().splitlines() if line.startswith("  AWS CLI")]
         command = line.removeprefix("  AWS CLI").strip()
         done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True)
-        assert json.loads(done.stdout) == {"TableNames": []}, done.stderr
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == {"TableNames": []}
     finally:
         server.terminate()
     assert server.wait(30) == 0
