@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use extenddb_backend_postgres::{ConfigError, OpenError, Postgres, SynchronousCommit};
+use extenddb_backend_postgres::{ConfigError, Limits, OpenError, Postgres, SynchronousCommit};
 use extenddb_backend_sqlite::{Place, Sqlite, Synchronous};
 use extenddb_core::table::AccountId;
 
@@ -139,6 +139,10 @@ impl BackendOptions {
                     pool_size: usize::try_from(self.pool.unwrap_or(DEFAULT_POOL)).unwrap_or(usize::MAX),
                     request_timeout,
                     synchronous_commit: commit.into(),
+                    limits: Limits {
+                        requests: 5000,
+                        bytes: 128 << 20,
+                    },
                 });
                 Ok(Chosen::Postgres(postgres.await?))
             }
