@@ -6,6 +6,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -244,7 +245,9 @@ def test_serve_alone_says_where_it_is_and_how_to_come_in(tmp_path):
         assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
         (line,) = [line for line in log.read_text().splitlines() if line.startswith("  AWS CLI")]
         command = line.removeprefix("  AWS CLI").strip()
-        done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True)
+        # Not pip's script: where the clone's path has a space, it cannot be run.
+        aws = f"aws() {{ '{sys.executable}' -m awscli \"$@\"; }}\n"
+        done = subprocess.run(["sh", "-c", aws + command], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == {"TableNames": []}
     finally:

@@ -18,6 +18,11 @@ pub fn call<S: Store>(store: &S, operation: &str, body: &Value) -> (u16, Value) 
 
 /// The answer with the switch between the request layers at `layer`.
 pub fn call_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &Value) -> (u16, Value) {
+    call_text_on(layer, store, operation, &body.to_string())
+}
+
+/// The same of a body as it is written.
+pub fn call_text_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &str) -> (u16, Value) {
     let operation = Operation::from_name(operation).unwrap_or_else(|| panic!("{operation} is not served"));
     let context = Context {
         account: AccountId::default(),
@@ -26,7 +31,7 @@ pub fn call_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &Value)
         random: [7; 16],
         layer,
     };
-    let answer = run_now(serve(store, operation, &body.to_string(), &context));
+    let answer = run_now(serve(store, operation, body, &context));
     if answer.body.is_empty() {
         return (answer.status, Value::Null);
     }

@@ -49,6 +49,11 @@ pub struct BackendOptions {
     #[arg(long, env = "EXTENDDB_POOL", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pool: Option<u32>,
 
+    /// PostgreSQL: how many requests on single items may wait while all sessions are busy; more are throttled; by default
+    /// 5000
+    #[arg(long, env = "EXTENDDB_QUEUE", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    queue: Option<u32>,
+
     /// PostgreSQL: what a commit waits for; by default durable
     #[arg(long, env = "EXTENDDB_SYNCHRONOUS_COMMIT", value_name = "SETTING")]
     synchronous_commit: Option<Commit>,
@@ -84,6 +89,11 @@ enum Commit {
 }
 
 const DEFAULT_POOL: u32 = 16;
+const DEFAULT_QUEUE: u32 = 5000;
+
+/// Of the bodies of requests that wait: the process stays under 300 MB with all of it.
+const QUEUED_MAX_BYTES: usize = 128 << 20;
+
 const FILE_NAME: &str = "extenddb.sqlite";
 
 /// Variables of libpq that name a server or database: who sets one means PostgreSQL.
@@ -140,8 +150,8 @@ impl BackendOptions {
                     request_timeout,
                     synchronous_commit: commit.into(),
                     limits: Limits {
-                        requests: 5000,
-                        bytes: 128 << 20,
+                        requests: usize::try_from(self.queue.unwrap_or(DEFAULT_QUEUE)).unwrap_or(usize::MAX),
+                        bytes: QUEUED_MAX_BYTES,
                     },
                 });
                 Ok(Chosen::Postgres(postgres.await?))
@@ -171,6 +181,7 @@ impl BackendOptions {
             ("--backend postgres", self.backend == Some(Kind::Postgres)),
             ("--postgres", self.postgres.is_some()),
             ("--pool", self.pool.is_some()),
+            ("--queue", self.queue.is_some()),
             ("--synchronous-commit", self.synchronous_commit.is_some()),
         ];
         let for_sqlite = [

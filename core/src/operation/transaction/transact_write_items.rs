@@ -390,7 +390,7 @@ impl TransactWriteItems {
     fn answer(&self, tables: &[Arc<Table>], arms: &[Arms], told: Told) -> String {
         Object::body(|body| {
             if self.capacity.wanted() {
-                body.array("ConsumedCapacity", 0..tables.len(), |place, out| {
+                body.array("ConsumedCapacity", self.named.sorted(), |place, out| {
                     let sent = &self.named.sent[place];
                     arms[place].write_told(told, self.capacity, sent, &tables[place], out);
                 });

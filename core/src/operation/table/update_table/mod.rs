@@ -77,9 +77,9 @@ async fn update<S: Store>(
     let answer = json(&Response {
         table_description: taken
             .answered
-            .updated(&context.region, context.now, &statistics, taken.created),
+            .updated(&context.region, context.now, &statistics, &taken.running),
     })?;
-    if let Some(number) = taken.created
+    if let Some(number) = taken.running.created
         && let Err(fault) = fill::fill(store, name, number).await
     {
         // Where the store rolls back the whole request this is for nothing; elsewhere the index would stay.
@@ -98,7 +98,7 @@ async fn take<S: Store>(
     name: &TableName,
     context: &Context,
 ) -> Result<Taken, Error> {
-    let (asked, region, now) = (name.name.clone(), context.region.clone(), context.now);
+    let (asked, context) = (name.name.clone(), context.clone());
     let decide = move |proposal: Proposal| {
         let existing = match proposal.existing {
             Some(existing) => existing,
@@ -109,7 +109,7 @@ async fn take<S: Store>(
                 };
             }
         };
-        let answer: Result<Taken, Error> = request.take(existing, &region, now);
+        let answer: Result<Taken, Error> = request.take(existing, &context);
         let changed = answer.as_ref().ok().filter(|taken| taken.table != *existing);
         Alteration {
             change: changed.map(|taken| TableChange::Replace(taken.table.clone())),
