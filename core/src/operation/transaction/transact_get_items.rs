@@ -87,6 +87,9 @@ impl TransactGetItems {
             .iter()
             .map(|entry| Values::read(&entry.fields, &reading))
             .collect::<Result<Vec<_>, _>>()?;
+        for key in values.iter().filter_map(|values| values.subject.as_ref()) {
+            key.check()?;
+        }
         let members = entries
             .iter()
             .zip(tables)
