@@ -13,6 +13,11 @@ from harness import Cluster, Proxy  # noqa: E402
 _names = itertools.count(1)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true",
+                     help="histories, the bank, and the load of transactions at full size (an hour) instead of a minute each")
+
+
 @pytest.fixture(scope="session")
 def cluster():
     cluster = Cluster()
