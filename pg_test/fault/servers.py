@@ -35,8 +35,12 @@ class Postgres(Server):
 
     def __init__(self, directory, arguments=()):
         self.cluster = Cluster()
-        self.cluster.create_database("served")
-        self.proxy = Proxy(self.cluster.conninfo("served"), directory / "log", auth="none", arguments=arguments)
+        try:
+            self.cluster.create_database("served")
+            self.proxy = Proxy(self.cluster.conninfo("served"), directory / "log", auth="none", arguments=arguments)
+        except BaseException:
+            self.cluster.remove()
+            raise
         self.breaks = {
             "a backend is killed": self.kill_backend,
             "the postmaster and all others are killed": self.kill,
