@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use extenddb_backend_postgres::{Config, ConfigError, OpenError, Postgres, SynchronousCommit};
+use extenddb_backend_postgres::{Config, ConfigError, Limits, OpenError, Postgres, SynchronousCommit};
 use time::{UtcDateTime, format_description::well_known::Rfc3339};
 use tokio::{
     net::TcpListener,
@@ -181,6 +181,10 @@ async fn serve(
         pool_size: usize::try_from(options.pool).unwrap_or(usize::MAX),
         request_timeout: options.request_timeout,
         synchronous_commit: options.synchronous_commit.into(),
+        limits: Limits {
+            requests: 5000,
+            bytes: 128 << 20,
+        },
     })
     .await?;
     let mut listeners = Vec::new();

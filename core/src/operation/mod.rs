@@ -9,7 +9,7 @@ mod query;
 mod table;
 mod transaction;
 
-pub use item::put_item::ITEM_MAX_BYTES;
+pub use item::{put_item::ITEM_MAX_BYTES, together};
 
 pub use crate::{
     request::{Context, Operation, ParameterFault},
