@@ -91,5 +91,14 @@ class Postgres(Server):
         self.cluster.remove()
 
 
+class FewSessions(Postgres):
+    """The same with fewer sessions than clients: requests on single items wait for one and travel together."""
+
+    name = "postgres with few sessions"
+
+    def __init__(self, directory):
+        super().__init__(directory, arguments=["--pool", "4"])
+
+
 #: Every backend of the proxy that keeps the promises of these tests.
-BACKENDS = {"postgres": Postgres}
+BACKENDS = {"postgres": Postgres, "few sessions": FewSessions}

@@ -54,7 +54,7 @@ def judge(server, name, seed, calls, report, **how):
 
 def test_histories_are_strictly_serializable(server, full):
     report = Report()
-    for seed in range(200 if full else 3):
+    for seed in range(200 if full else 2):
         counted = judge(server, f"plain-{seed}", seed, 2_000, report)
         assert {200, "ConditionalCheckFailedException", "TransactionCanceledException"} <= set(counted) <= {
             200, "ConditionalCheckFailedException", "TransactionCanceledException", "TransactionConflictException",
@@ -68,7 +68,7 @@ def test_histories_are_strictly_serializable(server, full):
 def test_histories_with_clients_that_leave(server, full):
     """A write whose client closes the connection before the answer is made or not made, at some moment, as a whole."""
     report = Report()
-    for seed in range(40 if full else 2):
+    for seed in range(40 if full else 1):
         judge(server, f"cut-{seed}", 1_000 + seed, 1_000, report, cut=0.03)
     assert report.answers["cut"] > 0
     assert server.faults(*(table["TableName"] for table in TABLES)) == []
