@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 
 HEAD = ("POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-amz-json-1.0\r\n"
         "X-Amz-Target: DynamoDB_20120810.{}\r\nContent-Length: {}\r\n\r\n")
@@ -15,11 +16,23 @@ class Connection:
         self.server, self.timeout_seconds = server, timeout_seconds
         self.socket = None
 
+    def _connect(self):
+        """Waits where nobody listens: it is being started again, perhaps elsewhere. Nothing was sent then."""
+        deadline = time.monotonic() + self.timeout_seconds
+        while True:
+            try:
+                self.socket = socket.create_connection(("127.0.0.1", self.server.port), self.timeout_seconds)
+                break
+            except (ConnectionRefusedError, ConnectionResetError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rest = b""
+
     def send(self, operation, body):
         if self.socket is None:
-            self.socket = socket.create_connection(("127.0.0.1", self.server.port), self.timeout_seconds)
-            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.rest = b""
+            self._connect()
         text = json.dumps(body).encode()
         self.socket.sendall(HEAD.format(operation, len(text)).encode() + text)
 

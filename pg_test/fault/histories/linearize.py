@@ -67,7 +67,7 @@ class _Step:
         return any(m.condition.holds(seen[m.key]) != truth for m, truth in expected(self.operation) if m.key in seen)
 
 
-def linearize(operations, initial, edges=(), most_steps=2_000_000):
+def linearize(operations, initial, edges=(), most_steps=500_000):
     """`initial`: image by key, for keys 0, 1, …; `edges`: pairs of numbers of which the first comes before the second."""
     # What was not applied for certain and what saw nothing says nothing.
     steps = []

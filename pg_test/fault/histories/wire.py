@@ -251,7 +251,9 @@ class Client:
                 return
             status, answer = first.call(call.name, body)
         except OSError:
-            first.close()
+            # With them goes what an answer on the other one would be taken for.
+            for connection in self.connections:
+                connection.close()
             self._count("no answer")
             return
         ended = time.monotonic()
