@@ -28,6 +28,7 @@ class Report:
     def __init__(self):
         self.histories, self.answers, self.operations, self.in_flight = 0, {}, 0, []
         self.ran = self.checked = 0.0
+        self.undecided = 0
 
     def add(self, operations, counted, ran, checked):
         self.histories += 1
@@ -39,7 +40,7 @@ class Report:
 
     def __str__(self):
         return (f"{self.histories} histories, {self.operations} operations, {self.ran:.0f} s to run, {self.checked:.0f} s to check, "
-                f"{sum(self.in_flight) / len(self.in_flight):.1f} in flight, answers {self.answers}")
+                f"{sum(self.in_flight) / len(self.in_flight):.1f} in flight, {self.undecided} undecided, answers {self.answers}")
 
 
 def judge(server, name, seed, calls, report, **how):
@@ -48,7 +49,9 @@ def judge(server, name, seed, calls, report, **how):
     ran = time.monotonic() - began
     verdict = check(operations, KEYS)
     report.add(operations, counted, ran, time.monotonic() - began - ran)
-    assert verdict.sound, f"seed {seed}: {verdict}"
+    # With many operations of unknown outcome the search may be given up; the test bounds how often.
+    report.undecided += verdict.undecided
+    assert verdict.sound or verdict.undecided, f"seed {seed}: {verdict}"
     return counted
 
 
@@ -61,6 +64,7 @@ def test_histories_are_strictly_serializable(server, full):
             "TransactionInProgressException"}
         if seed % 20 == 19:
             print(report, flush=True)
+    assert report.undecided == 0
     assert server.faults(*(table["TableName"] for table in TABLES)) == []
     print(f"\n{server.name}: {report}")
 
@@ -71,6 +75,7 @@ def test_histories_with_clients_that_leave(server, full):
     for seed in range(40 if full else 1):
         judge(server, f"cut-{seed}", 1_000 + seed, 1_000, report, cut=0.03)
     assert report.answers["cut"] > 0
+    assert report.undecided <= report.histories // 10
     assert server.faults(*(table["TableName"] for table in TABLES)) == []
     print(f"\n{server.name}: {report}")
 
@@ -85,5 +90,6 @@ def test_histories_with_a_crash_in_them(server, full, way):
             break_it()
 
         judge(server, f"crash-{way}-{seed}", 2_000 + 100 * way + seed, 1_000, report, disturb=disturb)
+    assert report.undecided <= report.histories // 5
     assert server.faults(*(table["TableName"] for table in TABLES)) == []
     print(f"\n{server.name}, {name}: {report}")

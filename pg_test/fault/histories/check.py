@@ -16,6 +16,11 @@ class Verdict:
     def sound(self):
         return not self.anomalies and self.search.order is not None
 
+    @property
+    def undecided(self):
+        """No anomaly is known, and no order was found in the time allowed."""
+        return not self.anomalies and self.search.undecided
+
     def __str__(self):
         return "\n".join([*map(str, self.anomalies), *([] if self.search is None else [self.search.explanation()])])
 
