@@ -1,13 +1,20 @@
-"""The servers of the tests of transactions: one a module for each backend."""
+"""The servers of the tests of transactions: each in turn, one a module."""
 
 import pytest
 
 from servers import BACKENDS
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
+def pytest_generate_tests(metafunc):
+    if "server" in metafunc.fixturenames:
+        kinds = metafunc.config.getoption("backend") or [backend.kind for backend in BACKENDS.values()]
+        names = [name for name, backend in BACKENDS.items() if backend.kind in kinds]
+        metafunc.parametrize("server", names, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def server(request, tmp_path_factory):
-    server = BACKENDS[request.param](tmp_path_factory.mktemp(request.param))
+    server = BACKENDS[request.param](tmp_path_factory.mktemp("server"))
     yield server
     server.remove()
 

@@ -7,8 +7,8 @@ import signal
 import psycopg
 
 from clients import key_locks, until
-from harness import Cluster, Proxy
-from harness.tables import index_faults
+from harness import Cluster, Proxy, stores
+from harness.tables import index_faults, index_faults_by_wire
 from histories.connection import Connection
 
 
@@ -31,7 +31,7 @@ class Server:
 class Postgres(Server):
     """The proxy in front of PostgreSQL."""
 
-    name = "postgres"
+    name = kind = "postgres"
 
     def __init__(self, directory, arguments=()):
         self.cluster = Cluster()
@@ -100,5 +100,31 @@ class FewSessions(Postgres):
         super().__init__(directory, arguments=["--pool", "4"])
 
 
+class Sqlite(Server):
+    """The proxy with a file: its own death is the only one."""
+
+    name = kind = "sqlite"
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.store = stores.Sqlite(directory / "data.sqlite")
+        self.breaks = {"the proxy is killed": self.kill}
+        self._serve()
+
+    def _serve(self):
+        self.proxy = Proxy(self.store, self.directory / "log", auth="none")
+        self.port = self.proxy.port
+
+    def kill(self, chance=random):
+        self.proxy.kill()
+        self._serve()
+
+    def faults(self, *tables):
+        return [fault for table in tables for fault in index_faults_by_wire(self, table)]
+
+    def remove(self):
+        self.proxy.stop()
+
+
 #: Every backend of the proxy that keeps the promises of these tests.
-BACKENDS = {"postgres": Postgres, "few sessions": FewSessions}
+BACKENDS = {"postgres": Postgres, "few sessions": FewSessions, "sqlite": Sqlite}
