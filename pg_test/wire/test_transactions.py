@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from schema import unordered
+from harness.schema import unordered
 
 CASES = Path(__file__).resolve().parents[2] / "core" / "cases"
 RANKING = tomllib.loads((CASES / "transactions-ranking.toml").read_text())
