@@ -23,7 +23,7 @@ use std::{future::Future, sync::Arc};
 
 use extenddb_core::{
     item::{Item, ItemKey},
-    store::{Access, Alteration, Page, Proposal, Range, Store, StoreError},
+    store::{Access, Alteration, Ended, Page, Proposal, Range, Store, StoreError},
     table::{AccountId, Statistics, Table, TableId, TableName},
     time::Timestamp,
     write::Unit,
@@ -146,23 +146,30 @@ impl Store for Sqlite {
             .await?)
     }
 
+    /// The same holds of a page.
     async fn walk(&self, range: Range) -> Result<Page, StoreError> {
-        let table = match range.index {
-            None => None,
-            Some(number) => {
-                let table = self.catalog.by_id(range.table).ok_or(StoreError::Stale)?;
-                if !table.indexes.iter().any(|index| index.number == number) {
-                    return Err(StoreError::Stale);
-                }
-                Some(table)
-            }
+        let (id, index) = (range.table, range.index);
+        let none = Page {
+            rows: Vec::new(),
+            ended: Ended::Data,
         };
-        self.look(move |connection| walk::page(connection, &range, table.as_deref()))
-            .await
-            .map_err(|fault| match fault.is_gone() {
-                true => StoreError::Stale,
-                false => fault.into(),
-            })
+        let table = match (index, self.catalog.by_id(id)) {
+            (None, _) => None,
+            (Some(_), None) => return Ok(none),
+            (Some(number), Some(table)) => match table.indexes.iter().any(|index| index.number == number) {
+                true => Some(table),
+                false => return Err(StoreError::Stale),
+            },
+        };
+        let page = self.look(move |connection| walk::page(connection, &range, table.as_deref()));
+        match page.await {
+            Ok(page) => Ok(page),
+            Err(fault) if fault.is_gone() => match index {
+                Some(_) if self.catalog.has(id) => Err(StoreError::Stale),
+                _ => Ok(none),
+            },
+            Err(fault) => Err(fault.into()),
+        }
     }
 
     fn transact<T: Send + 'static>(

@@ -209,6 +209,41 @@ async fn what_is_closed_is_in_the_file_itself() {
     assert_eq!(store.read(&[key("a")]).await.unwrap(), [Some(item("a", "1"))]);
 }
 
+/// As when it is dropped between the look at its description and the look at its items.
+#[tokio::test]
+async fn a_table_that_is_gone_has_no_items() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_file(directory.path());
+    let gone = TableId(99);
+    let key = ItemKey {
+        table: gone,
+        ..key("a")
+    };
+    assert_eq!(store.read(&[key.clone(), key]).await.unwrap(), [None, None]);
+    let later = extenddb_core::time::Timestamp(u64::MAX);
+    assert_eq!(store.expired(gone, later, 10).await.unwrap(), []);
+    for index in [None, Some(1)] {
+        let page = store.walk(whole(gone, index)).await.unwrap();
+        assert_eq!((page.rows, page.ended), (vec![], Ended::Data));
+    }
+}
+
+fn whole(table: TableId, index: Option<i32>) -> Range {
+    Range {
+        table,
+        index,
+        part: Part::Buckets {
+            first: i32::MIN,
+            last: i32::MAX,
+        },
+        after: None,
+        reverse: false,
+        max_items: None,
+        max_bytes: 1 << 20,
+        with_base: false,
+    }
+}
+
 /// What a page shows was there at one moment, though writers go on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_page_is_of_one_moment() {
@@ -251,19 +286,7 @@ async fn a_page_is_of_one_moment() {
             }
         })
     };
-    let whole = Range {
-        table: TableId::TOKENS,
-        index: None,
-        part: Part::Buckets {
-            first: i32::MIN,
-            last: i32::MAX,
-        },
-        after: None,
-        reverse: false,
-        max_items: None,
-        max_bytes: 1 << 20,
-        with_base: false,
-    };
+    let whole = whole(TableId::TOKENS, None);
     loop {
         let done = writing.is_finished();
         let page = store.walk(whole.clone()).await.unwrap();

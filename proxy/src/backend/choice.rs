@@ -111,10 +111,8 @@ pub enum ChoiceError {
         second: &'static str,
         of_second: &'static str,
     },
-    #[error(
-        "--memory and --data contradict each other: in memory there is no file\nhint: leave one of them out"
-    )]
-    MemoryAndData,
+    #[error("--memory and {0} contradict each other: in memory there is no file\nhint: leave one of them out")]
+    MemoryAnd(&'static str),
     #[error(
         "there is no place for the data: neither XDG_DATA_HOME nor HOME is set\nhint: name a file with --data, or use --memory"
     )]
@@ -201,7 +199,10 @@ impl BackendOptions {
                 of_second: "SQLite",
             }),
             (Some(_), None) => Ok(Kind::Postgres),
-            (None, Some(_)) if self.memory && self.data.is_some() => Err(ChoiceError::MemoryAndData),
+            (None, Some(_)) if self.memory && self.data.is_some() => Err(ChoiceError::MemoryAnd("--data")),
+            (None, Some(_)) if self.memory && self.synchronous.is_some() => {
+                Err(ChoiceError::MemoryAnd("--synchronous"))
+            }
             (None, Some(_)) => Ok(Kind::Sqlite),
             (None, None) => match LIBPQ.into_iter().find(|name| environment(name).is_some()) {
                 Some(variable) => {
@@ -341,8 +342,10 @@ mod tests {
                 other => panic!("{arguments:?}: {other:?}"),
             }
         }
-        let both = kind(&["--memory", "--data", "x"], &[]);
-        assert!(matches!(both, Err(ChoiceError::MemoryAndData)));
+        for of_a_file in [["--data", "x"], ["--synchronous", "off"]] {
+            let both = kind(&[&["--memory"][..], &of_a_file].concat(), &[]);
+            assert!(matches!(both, Err(ChoiceError::MemoryAnd(option)) if option == of_a_file[0]));
+        }
         assert!(Line::try_parse_from(["x", "--backend", "oracle"]).is_err());
         assert!(Line::try_parse_from(["x", "--pool", "0"]).is_err());
         assert!(Line::try_parse_from(["x", "--synchronous-commit", "yes"]).is_err());
