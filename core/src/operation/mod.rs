@@ -10,6 +10,7 @@ mod table;
 mod transaction;
 
 pub use item::put_item::ITEM_MAX_BYTES;
+pub use transaction::explain::explain as explain_transaction;
 
 pub use crate::{
     request::{Context, Operation, ParameterFault},
