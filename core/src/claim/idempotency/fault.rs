@@ -87,7 +87,7 @@ impl From<Corrupt> for IdempotencyFault {
 impl From<StoreError> for IdempotencyFault {
     fn from(error: StoreError) -> IdempotencyFault {
         match error {
-            StoreError::Busy => IdempotencyFault::Busy,
+            StoreError::Busy | StoreError::Held(_) => IdempotencyFault::Busy,
             StoreError::Stale => IdempotencyFault::Unavailable("the table of claims is not there".into()),
             StoreError::Unavailable(text) => IdempotencyFault::Unavailable(text),
         }

@@ -146,7 +146,7 @@ pub async fn claim<S: Store>(
     match engine::run(store, unit).await {
         Ok(claimed) => claimed,
         // The whole table is locked: somebody is at very many keys, and this may be one of them.
-        Err(StoreError::Busy) => Ok(Claimed::InFlight),
+        Err(StoreError::Busy | StoreError::Held(_)) => Ok(Claimed::InFlight),
         Err(other) => Err(other.into()),
     }
 }
