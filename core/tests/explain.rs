@@ -46,7 +46,11 @@ fn explain(store: &MemoryStore, members: &[Value], token: Option<&str>) -> Value
         random: [7; 16],
         layer: Layer::New,
     };
-    let text = run_now(explain_transaction(store, &body(members, token).to_string(), &context));
+    let text = run_now(explain_transaction(
+        store,
+        &body(members, token).to_string(),
+        &context,
+    ));
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON: {text}"))
 }
 
@@ -73,7 +77,11 @@ fn put_empty(pk: &str) -> Value {
 
 fn update(pk: &str, expression: &str) -> Value {
     let mut update = json!({"TableName": "T", "Key": {"pk": {"S": pk}}, "UpdateExpression": expression});
-    let values = [(":e", json!({"S": ""})), (":one", json!({"N": "1"})), (":s", json!({"S": "s"}))];
+    let values = [
+        (":e", json!({"S": ""})),
+        (":one", json!({"N": "1"})),
+        (":s", json!({"S": "s"})),
+    ];
     for (name, value) in values {
         if expression.contains(name) {
             update["ExpressionAttributeValues"][name] = value;
@@ -138,7 +146,12 @@ fn the_first_pass_hides_all_else() {
     let store = filled();
     let explained = explain(
         &store,
-        &[check("absent", "attribute_exists(pk)"), put_wrong("w"), put_wrong("w2"), update("a", "SET g = :e")],
+        &[
+            check("absent", "attribute_exists(pk)"),
+            put_wrong("w"),
+            put_wrong("w2"),
+            update("a", "SET g = :e"),
+        ],
         None,
     );
     let decided = json!({"Step": "SuppliedKeys", "Member": 1});
@@ -148,14 +161,34 @@ fn the_first_pass_hides_all_else() {
         explained["Answer"]["Body"]["Message"],
         format!("Transaction cancelled, please refer cancellation reasons for specific reasons {codes}")
     );
-    let members: Vec<_> = explained["Members"].as_array().unwrap().iter().map(told).collect();
+    let members: Vec<_> = explained["Members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(told)
+        .collect();
     assert_eq!(
         members,
         [
             ("ConditionalCheckFailed", Some(CONDITION), Some("Run"), &decided),
-            ("ValidationError", Some(WRONG_TYPE), Some("SuppliedKeys"), &Value::Null),
-            ("ValidationError", Some(WRONG_TYPE), Some("SuppliedKeys"), &decided),
-            ("ValidationError", Some(EMPTY_LITERAL), Some("EmptyLiteral"), &decided),
+            (
+                "ValidationError",
+                Some(WRONG_TYPE),
+                Some("SuppliedKeys"),
+                &Value::Null
+            ),
+            (
+                "ValidationError",
+                Some(WRONG_TYPE),
+                Some("SuppliedKeys"),
+                &decided
+            ),
+            (
+                "ValidationError",
+                Some(EMPTY_LITERAL),
+                Some("EmptyLiteral"),
+                &decided
+            ),
         ]
     );
 }
@@ -163,12 +196,18 @@ fn the_first_pass_hides_all_else() {
 #[test]
 fn an_empty_value_in_a_put_is_of_the_first_pass_and_answers_alone() {
     let explained = explain(&filled(), &[put_empty("p"), put_wrong("w")], None);
-    assert_eq!(explained["DecidedBy"], json!({"Step": "SuppliedKeys", "Member": 0}));
+    assert_eq!(
+        explained["DecidedBy"],
+        json!({"Step": "SuppliedKeys", "Member": 0})
+    );
     assert_eq!(
         explained["Answer"]["Body"]["__type"],
         "com.amazon.coral.validate#ValidationException"
     );
-    assert_eq!(explained["Members"][0]["Message"], explained["Answer"]["Body"]["message"]);
+    assert_eq!(
+        explained["Members"][0]["Message"],
+        explained["Answer"]["Body"]["message"]
+    );
     assert_eq!(explained["Members"][1]["HiddenBy"], explained["DecidedBy"]);
 }
 
@@ -177,14 +216,41 @@ fn the_first_empty_key_of_updates_answers_alone_literal_or_computed() {
     let store = filled();
     let failing = check("absent", "attribute_exists(pk)");
     for (expression, step) in [("SET g = :e", "EmptyLiteral"), ("SET g = empty", "Run")] {
-        let explained = explain(&store, &[failing.clone(), update("e", expression), update("a", "SET g = :e")], None);
+        let explained = explain(
+            &store,
+            &[
+                failing.clone(),
+                update("e", expression),
+                update("a", "SET g = :e"),
+            ],
+            None,
+        );
         let decided = json!({"Step": step, "Member": 1});
         assert_eq!(explained["DecidedBy"], decided);
         assert_eq!(explained["Answer"]["Body"]["message"], EMPTY_LITERAL);
-        let members: Vec<_> = explained["Members"].as_array().unwrap().iter().map(told).collect();
-        assert_eq!(members[0], ("ConditionalCheckFailed", Some(CONDITION), Some("Run"), &decided));
-        assert_eq!(members[1], ("ValidationError", Some(EMPTY_LITERAL), Some(step), &Value::Null));
-        assert_eq!(members[2], ("ValidationError", Some(EMPTY_LITERAL), Some("EmptyLiteral"), &decided));
+        let members: Vec<_> = explained["Members"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(told)
+            .collect();
+        assert_eq!(
+            members[0],
+            ("ConditionalCheckFailed", Some(CONDITION), Some("Run"), &decided)
+        );
+        assert_eq!(
+            members[1],
+            ("ValidationError", Some(EMPTY_LITERAL), Some(step), &Value::Null)
+        );
+        assert_eq!(
+            members[2],
+            (
+                "ValidationError",
+                Some(EMPTY_LITERAL),
+                Some("EmptyLiteral"),
+                &decided
+            )
+        );
     }
 }
 
@@ -192,14 +258,22 @@ fn the_first_empty_key_of_updates_answers_alone_literal_or_computed() {
 fn faults_of_the_members_themselves_are_told_together() {
     let explained = explain(
         &filled(),
-        &[update("a", "SET n = missing + :one"), put("p"), check("absent", "attribute_exists(pk)")],
+        &[
+            update("a", "SET n = missing + :one"),
+            put("p"),
+            check("absent", "attribute_exists(pk)"),
+        ],
         None,
     );
     assert_eq!(explained["DecidedBy"], json!({"Step": "Run"}));
     for member in explained["Members"].as_array().unwrap() {
         assert_eq!(member["HiddenBy"], Value::Null);
     }
-    assert_eq!(explained["Members"][1]["NewItem"], json!({"pk": {"S": "p"}}), "though it is not written");
+    assert_eq!(
+        explained["Members"][1]["NewItem"],
+        json!({"pk": {"S": "p"}}),
+        "though it is not written"
+    );
 }
 
 #[test]
@@ -217,7 +291,10 @@ fn what_is_wrong_with_the_whole_request_hides_its_members() {
     assert_eq!(empty["Members"][1]["FoundBy"], "Request");
     assert_eq!(empty["Members"][1]["Message"], empty["Answer"]["Body"]["message"]);
     // Nothing can be said of members that are not read, or whose table is missing.
-    for members in [json!([{}]), json!([{"Put": {"TableName": "Nope", "Item": {"pk": {"S": "a"}}}}])] {
+    for members in [
+        json!([{}]),
+        json!([{"Put": {"TableName": "Nope", "Item": {"pk": {"S": "a"}}}}]),
+    ] {
         let explained = explain(&store, members.as_array().unwrap(), None);
         assert_eq!(explained["Answer"]["Status"], 400);
         assert_eq!(explained["DecidedBy"], json!({"Step": "Request"}));
@@ -228,14 +305,27 @@ fn what_is_wrong_with_the_whole_request_hides_its_members() {
 #[test]
 fn the_token_is_told_and_hides_what_would_be_run() {
     let store = filled();
-    let members = [update("a", "SET n = n + :one"), check("b", "attribute_not_exists(pk)")];
+    let members = [
+        update("a", "SET n = n + :one"),
+        check("b", "attribute_not_exists(pk)"),
+    ];
     let token = |explained: &Value| explained["Token"].clone();
     assert_eq!(token(&explain(&store, &members, None)), Value::Null);
-    assert_eq!(token(&explain(&store, &members, Some("k"))), json!({"State": "Unused"}));
+    assert_eq!(
+        token(&explain(&store, &members, Some("k"))),
+        json!({"State": "Unused"})
+    );
     ok(&store, "TransactWriteItems", body(&members, Some("k")));
-    ok(&store, "PutItem", json!({"TableName": "T", "Item": {"pk": {"S": "b"}}}));
+    ok(
+        &store,
+        "PutItem",
+        json!({"TableName": "T", "Item": {"pk": {"S": "b"}}}),
+    );
     let explained = explain(&store, &members, Some("k"));
-    assert_eq!(token(&explained), json!({"State": "Committed", "UsedUntil": 1_791_501_565.303}));
+    assert_eq!(
+        token(&explained),
+        json!({"State": "Committed", "UsedUntil": 1_791_501_565.303})
+    );
     assert_eq!(explained["Answer"], json!({"Status": 200, "Body": {}}));
     assert_eq!(explained["DecidedBy"], json!({"Step": "Token"}));
     assert_eq!(told(&explained["Members"][1]).3, &json!({"Step": "Token"}));
@@ -254,7 +344,11 @@ fn the_token_is_told_and_hides_what_would_be_run() {
     assert_eq!(status, 400);
     let cancelled = explain(&store, &members[1..], Some("c"));
     assert_eq!(cancelled["Token"]["State"], "Cancelled");
-    assert_eq!(cancelled["DecidedBy"], json!({"Step": "Run"}), "it would be run again");
+    assert_eq!(
+        cancelled["DecidedBy"],
+        json!({"Step": "Run"}),
+        "it would be run again"
+    );
 }
 
 fn member() -> impl Strategy<Value = Value> {

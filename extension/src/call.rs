@@ -9,7 +9,8 @@ use extenddb_core::item::Item;
 use pgrx::pg_sys;
 
 use crate::raise::{
-    DATA_CORRUPTED, INTERNAL_ERROR, INVALID_PARAMETER_VALUE, NULL_VALUE_NOT_ALLOWED, PROGRAM_LIMIT_EXCEEDED, Raise, Report,
+    DATA_CORRUPTED, INTERNAL_ERROR, INVALID_PARAMETER_VALUE, NULL_VALUE_NOT_ALLOWED, PROGRAM_LIMIT_EXCEEDED,
+    Raise, Report,
 };
 
 /// What a body answers; `None` is SQL's NULL.
@@ -133,8 +134,13 @@ impl Call {
         unsafe {
             let mut descriptor = std::ptr::null_mut();
             let class = pg_sys::get_call_result_type(self.0, std::ptr::null_mut(), &mut descriptor);
-            if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE || (*descriptor).natts as usize != values.len() {
-                return Err(Raise::new(INTERNAL_ERROR, "the function is declared with another row"));
+            if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE
+                || (*descriptor).natts as usize != values.len()
+            {
+                return Err(Raise::new(
+                    INTERNAL_ERROR,
+                    "the function is declared with another row",
+                ));
             }
             let tuple = pg_sys::heap_form_tuple(
                 pg_sys::BlessTupleDesc(descriptor),

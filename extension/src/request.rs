@@ -166,7 +166,11 @@ fn admit(operation: Operation, body: &str, account: AccountId) -> Result<Context
     check_length(body.as_bytes())?;
     Right::of(operation).require(format_args!("DynamoDB operation {}", operation.name()))?;
     // Only what creates something uses them: asking costs a tenth of a GetItem.
-    let random = if operation.writes_tables() { random()? } else { [0; 16] };
+    let random = if operation.writes_tables() {
+        random()?
+    } else {
+        [0; 16]
+    };
     Ok(context(account, random))
 }
 

@@ -47,7 +47,8 @@ fn idempotency_claim(call: &Call) -> Returned {
     )?;
     let attempt = Attempt::new(fingerprint, stale_after, random()?).map_err(raise)?;
     let token = varlena(attempt.claim.as_bytes());
-    let claimed = as_owner(|| run_now(claim(&SpiStore::new(), &key, attempt, clock::now())))?.map_err(raise)?;
+    let claimed =
+        as_owner(|| run_now(claim(&SpiStore::new(), &key, attempt, clock::now())))?.map_err(raise)?;
     let outcome = |name: &str| Some(varlena(name.as_bytes()));
     match claimed {
         Claimed::Go => call.row(&[outcome("go"), Some(token), None, None, None, None]),
@@ -70,7 +71,11 @@ fn idempotency_complete(call: &Call) -> Returned {
     let key = key(call)?;
     let attempt = token(call)?;
     let status = required(call.int4(5), "status", "Pass the HTTP status of the response.")?;
-    let headers = required(call.text(6)?, "headers", "Pass '{}' where the response has none to keep.")?;
+    let headers = required(
+        call.text(6)?,
+        "headers",
+        "Pass '{}' where the response has none to keep.",
+    )?;
     let body = required(call.bytes(7), "body", "Pass '' where the response has none.")?;
     let kept = required(
         call.interval_us(8),
@@ -108,7 +113,11 @@ fn idempotency_sweep(call: &Call) -> Returned {
 /// Every function but the sweep takes these four first.
 fn key(call: &Call) -> Result<IdempotencyKey, Raise> {
     let part = |argument, name, hint| required(call.text(argument)?, name, hint);
-    let owner_scope = part(0, "owner_scope", "Name whose keys these are, such as a tenant or a user.")?;
+    let owner_scope = part(
+        0,
+        "owner_scope",
+        "Name whose keys these are, such as a tenant or a user.",
+    )?;
     let method = part(1, "method", "Pass the method of the request, such as 'POST'.")?;
     let path = part(2, "path", "Pass the path of the request, such as '/orders'.")?;
     let key = part(

@@ -72,7 +72,9 @@ impl IdempotencyFault {
             }
             Self::Headers => "Such as {\"Content-Type\":\"text/plain\"}; {} where there are none.",
             Self::Max => "A sweep is one transaction: call it again for more.",
-            Self::Busy => "Try again. Sessions that were not told to go ahead should end their transaction at once.",
+            Self::Busy => {
+                "Try again. Sessions that were not told to go ahead should end their transaction at once."
+            }
             _ => return None,
         })
     }

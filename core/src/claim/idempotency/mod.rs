@@ -243,10 +243,7 @@ fn decide_claim(
 }
 
 /// The claim under the unit's key where this attempt holds it. One that is over counts as absent, swept or not.
-fn held<'i>(
-    attempt: &str,
-    images: &'i Images,
-) -> Result<Option<(&'i Item, Claim)>, IdempotencyFault> {
+fn held<'i>(attempt: &str, images: &'i Images) -> Result<Option<(&'i Item, Claim)>, IdempotencyFault> {
     let stored = images.item(0).map_err(|_| IdempotencyFault::Busy)?;
     let Some(stored) = stored else {
         return Ok(None);
@@ -285,11 +282,7 @@ fn check_length(argument: &'static str, bytes: usize, max_bytes: usize) -> Resul
     })
 }
 
-fn duration(
-    argument: &'static str,
-    microseconds: i128,
-    max: Duration,
-) -> Result<Duration, IdempotencyFault> {
+fn duration(argument: &'static str, microseconds: i128, max: Duration) -> Result<Duration, IdempotencyFault> {
     let milliseconds = u64::try_from(microseconds.div_euclid(1_000)).unwrap_or(0);
     let asked = Duration::from_millis(milliseconds);
     let is_sane = milliseconds >= 1 && microseconds <= max.as_micros() as i128;

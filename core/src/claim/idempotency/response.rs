@@ -55,7 +55,10 @@ impl Response {
 
     pub(super) fn write(self) -> AttributeValue {
         let mut kept = Attributes::from([
-            (STATUS.to_owned(), AttributeValue::N(Number::from(u64::from(self.status)))),
+            (
+                STATUS.to_owned(),
+                AttributeValue::N(Number::from(u64::from(self.status))),
+            ),
             (HEADERS.to_owned(), AttributeValue::S(self.headers)),
             (BODY.to_owned(), AttributeValue::B(self.body)),
         ]);
@@ -69,8 +72,11 @@ impl Response {
         let AttributeValue::M(kept) = kept else {
             return Err(IdempotencyFault::Corrupt);
         };
-        let (Some(AttributeValue::N(status)), Some(AttributeValue::S(headers)), Some(AttributeValue::B(body))) =
-            (kept.get(STATUS), kept.get(HEADERS), kept.get(BODY))
+        let (
+            Some(AttributeValue::N(status)),
+            Some(AttributeValue::S(headers)),
+            Some(AttributeValue::B(body)),
+        ) = (kept.get(STATUS), kept.get(HEADERS), kept.get(BODY))
         else {
             return Err(IdempotencyFault::Corrupt);
         };

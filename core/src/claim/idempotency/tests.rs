@@ -5,11 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{
-    claim::sweep_all,
-    engine::run_now,
-    store_suite::MemoryStore,
-};
+use crate::{claim::sweep_all, engine::run_now, store_suite::MemoryStore};
 
 const START_MS: u64 = 1_791_500_965_303;
 const MINUTE_US: i128 = 60_000_000;
@@ -61,7 +57,14 @@ impl Application {
 
     fn complete(&self, token: &str, body: &str) -> bool {
         let hour = Duration::from_secs(60 * 60);
-        run_now(complete(&self.store, &key(), token.to_owned(), response(body), hour)).unwrap()
+        run_now(complete(
+            &self.store,
+            &key(),
+            token.to_owned(),
+            response(body),
+            hour,
+        ))
+        .unwrap()
     }
 
     fn release(&self, token: &str) -> bool {
@@ -136,9 +139,17 @@ fn a_claim_is_stale_from_the_millisecond_that_its_holder_named() {
     app.pass(MINUTE_MS - 1);
     assert_eq!(app.claim("f"), Claimed::InFlight);
     app.pass(1);
-    assert_eq!(app.claim("g"), Claimed::Reused, "stale, but not for another request");
+    assert_eq!(
+        app.claim("g"),
+        Claimed::Reused,
+        "stale, but not for another request"
+    );
     assert_eq!(app.claim("f"), Claimed::Go);
-    assert_eq!(app.claim("f"), Claimed::InFlight, "the new holder has its own minute");
+    assert_eq!(
+        app.claim("f"),
+        Claimed::InFlight,
+        "the new holder has its own minute"
+    );
     app.pass(MINUTE_MS - 1);
     assert_eq!(app.claim("f"), Claimed::InFlight);
 }
@@ -216,7 +227,10 @@ fn a_row_tells_those_who_look_what_it_is_of() {
         Some(AttributeValue::S(text)) => text,
         other => panic!("{name} is {other:?}"),
     };
-    assert_eq!([text("pk"), text("method"), text("path"), text("key")], ["tenant-1", "POST", "/orders", "k1"]);
+    assert_eq!(
+        [text("pk"), text("method"), text("path"), text("key")],
+        ["tenant-1", "POST", "/orders", "k1"]
+    );
     // SHA-256 of `/orders`.
     assert_eq!(
         text("sk"),
@@ -234,7 +248,11 @@ fn a_key_that_somebody_has_locked_is_in_flight_and_ends_later() {
     let token = app.go("f");
     app.store.hold(key().0.item);
     let ended = run_now(release(&app.store, &key(), token.clone()));
-    assert_eq!(ended, Err(IdempotencyFault::Busy), "held or not: nobody knows yet");
+    assert_eq!(
+        ended,
+        Err(IdempotencyFault::Busy),
+        "held or not: nobody knows yet"
+    );
     app.store.release(&key().0.item);
     assert!(app.complete(&token, "made"));
     // A replay waits for nobody.
@@ -254,7 +272,10 @@ fn a_response_that_fits_is_kept_and_one_byte_more_is_refused() {
     let Err(IdempotencyFault::ResponseSize { over_bytes }) = complete_with(ITEM_MAX_BYTES - 2) else {
         panic!("it leaves no room for the key");
     };
-    assert_eq!(complete_with(ITEM_MAX_BYTES - 1 - over_bytes), Err(IdempotencyFault::ResponseSize { over_bytes: 1 }));
+    assert_eq!(
+        complete_with(ITEM_MAX_BYTES - 1 - over_bytes),
+        Err(IdempotencyFault::ResponseSize { over_bytes: 1 })
+    );
     assert_eq!(complete_with(ITEM_MAX_BYTES - 2 - over_bytes), Ok(true));
     let (_, row) = app.store.items(TableId::CLAIMS).remove(0);
     assert_eq!(row.size(), ITEM_MAX_BYTES);
@@ -268,29 +289,79 @@ fn a_response_that_fits_is_kept_and_one_byte_more_is_refused() {
 fn what_is_out_of_bounds_is_named() {
     let text = |fault: IdempotencyFault| fault.text();
     let key = |scope: &str, method: &str, path: &str, key: &str| {
-        IdempotencyKey::new(scope, method, path, key).map(drop).map_err(text)
+        IdempotencyKey::new(scope, method, path, key)
+            .map(drop)
+            .map_err(text)
     };
     let long = "é".repeat(513);
-    assert_eq!(key("", "GET", "/", "k"), Err("owner_scope must have 1 to 1024 bytes, this one has 0".into()));
-    assert_eq!(key(&long, "GET", "/", "k"), Err("owner_scope must have 1 to 1024 bytes, this one has 1026".into()));
+    assert_eq!(
+        key("", "GET", "/", "k"),
+        Err("owner_scope must have 1 to 1024 bytes, this one has 0".into())
+    );
+    assert_eq!(
+        key(&long, "GET", "/", "k"),
+        Err("owner_scope must have 1 to 1024 bytes, this one has 1026".into())
+    );
     for method in ["", "GET POST", "GÉT", "GET/", &"M".repeat(33)] {
-        assert_eq!(key("s", method, "/", "k"), Err("method must be an HTTP method of 1 to 32 characters".into()));
+        assert_eq!(
+            key("s", method, "/", "k"),
+            Err("method must be an HTTP method of 1 to 32 characters".into())
+        );
     }
-    assert_eq!(key("s", "GET", "", "k"), Err("path must have 1 to 8192 bytes, this one has 0".into()));
-    assert_eq!(key("s", "GET", &"p".repeat(8193), "k"), Err("path must have 1 to 8192 bytes, this one has 8193".into()));
-    assert_eq!(key("s", "GET", "/", &"k".repeat(256)), Err("key must have 1 to 255 bytes, this one has 256".into()));
-    assert_eq!(key(&"s".repeat(1024), &"M".repeat(32), &"p".repeat(8192), &"k".repeat(255)), Ok(()));
+    assert_eq!(
+        key("s", "GET", "", "k"),
+        Err("path must have 1 to 8192 bytes, this one has 0".into())
+    );
+    assert_eq!(
+        key("s", "GET", &"p".repeat(8193), "k"),
+        Err("path must have 1 to 8192 bytes, this one has 8193".into())
+    );
+    assert_eq!(
+        key("s", "GET", "/", &"k".repeat(256)),
+        Err("key must have 1 to 255 bytes, this one has 256".into())
+    );
+    assert_eq!(
+        key(
+            &"s".repeat(1024),
+            &"M".repeat(32),
+            &"p".repeat(8192),
+            &"k".repeat(255)
+        ),
+        Ok(())
+    );
 
     let attempt = |bytes: usize, us| Attempt::new(&vec![1; bytes], us, [0; 16]).map(drop).map_err(text);
-    assert_eq!(attempt(0, MINUTE_US), Err("fingerprint must have 1 to 1024 bytes, this one has 0".into()));
-    assert_eq!(attempt(1025, MINUTE_US), Err("fingerprint must have 1 to 1024 bytes, this one has 1025".into()));
+    assert_eq!(
+        attempt(0, MINUTE_US),
+        Err("fingerprint must have 1 to 1024 bytes, this one has 0".into())
+    );
+    assert_eq!(
+        attempt(1025, MINUTE_US),
+        Err("fingerprint must have 1 to 1024 bytes, this one has 1025".into())
+    );
     for us in [i128::MIN, -1, 0, 999, 86_400_000_001, i128::MAX] {
-        assert_eq!(attempt(32, us), Err("stale_after must be from 1 millisecond to 1 day".into()), "{us}");
+        assert_eq!(
+            attempt(32, us),
+            Err("stale_after must be from 1 millisecond to 1 day".into()),
+            "{us}"
+        );
     }
-    assert_eq!((attempt(1, 1_000), attempt(1024, 86_400_000_000)), (Ok(()), Ok(())));
-    assert_eq!(keep_for(0).map_err(text), Err("keep_for must be from 1 millisecond to 366 days".into()));
-    assert_eq!(keep_for(366 * 86_400_000_000), Ok(Duration::from_secs(366 * 86_400)));
-    assert_eq!(keep_for(366 * 86_400_000_000 + 1).map_err(text), Err("keep_for must be from 1 millisecond to 366 days".into()));
+    assert_eq!(
+        (attempt(1, 1_000), attempt(1024, 86_400_000_000)),
+        (Ok(()), Ok(()))
+    );
+    assert_eq!(
+        keep_for(0).map_err(text),
+        Err("keep_for must be from 1 millisecond to 366 days".into())
+    );
+    assert_eq!(
+        keep_for(366 * 86_400_000_000),
+        Ok(Duration::from_secs(366 * 86_400))
+    );
+    assert_eq!(
+        keep_for(366 * 86_400_000_000 + 1).map_err(text),
+        Err("keep_for must be from 1 millisecond to 366 days".into())
+    );
 
     let response = |status, headers| Response::new(status, headers, b"", None).map(drop).map_err(text);
     for status in [-1, 0, 99, 600, 65_736] {
@@ -299,14 +370,20 @@ fn what_is_out_of_bounds_is_named() {
     }
     assert_eq!((response(100, " [\"a\"]"), response(599, "{}")), (Ok(()), Ok(())));
     for headers in ["null", "1", "\"a\"", "true"] {
-        assert_eq!(response(200, headers), Err("headers must be a JSON object or array".into()));
+        assert_eq!(
+            response(200, headers),
+            Err("headers must be a JSON object or array".into())
+        );
     }
     assert_eq!(
         Response::new(200, "{}", b"", Some(b"")).map_err(text),
         Err("content_digest must have 1 to 1024 bytes, this one has 0".into())
     );
     for max in [i32::MIN, 0, 10_001] {
-        assert_eq!(sweep_size(max).map_err(text), Err("max must be from 1 to 10000".into()));
+        assert_eq!(
+            sweep_size(max).map_err(text),
+            Err("max must be from 1 to 10000".into())
+        );
     }
     assert_eq!((sweep_size(1), sweep_size(10_000)), (Ok(1), Ok(10_000)));
 }
@@ -314,9 +391,10 @@ fn what_is_out_of_bounds_is_named() {
 #[test]
 fn a_row_that_is_no_claim_is_an_error_and_never_an_answer() {
     let app = Application::new();
-    let junk = Item::encode(&crate::item::Attributes::from([
-        ("pk".to_owned(), AttributeValue::S("tenant-1".to_owned())),
-    ]));
+    let junk = Item::encode(&crate::item::Attributes::from([(
+        "pk".to_owned(),
+        AttributeValue::S("tenant-1".to_owned()),
+    )]));
     let row = key().0;
     let unit = key().unit(move |_| Decision {
         changes: vec![super::super::row::change(&row.item, 0, None, Some(junk.clone()))],
@@ -325,8 +403,14 @@ fn a_row_that_is_no_claim_is_an_error_and_never_an_answer() {
     run_now(engine::run(&app.store, unit)).unwrap();
     let attempt = Attempt::new(b"f", MINUTE_US, [1; 16]).unwrap();
     let now = Timestamp(app.now_ms);
-    assert_eq!(run_now(claim(&app.store, &key(), attempt, now)), Err(IdempotencyFault::Corrupt));
-    assert_eq!(run_now(release(&app.store, &key(), "x".into())), Err(IdempotencyFault::Corrupt));
+    assert_eq!(
+        run_now(claim(&app.store, &key(), attempt, now)),
+        Err(IdempotencyFault::Corrupt)
+    );
+    assert_eq!(
+        run_now(release(&app.store, &key(), "x".into())),
+        Err(IdempotencyFault::Corrupt)
+    );
 }
 
 #[test]
@@ -353,8 +437,18 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let moments = prop::sample::select(vec![1, 999, 1_000, MINUTE_MS - 1, MINUTE_MS, 60 * MINUTE_MS - 1,
-        60 * MINUTE_MS, DAY_MS - 1, DAY_MS, DAY_MS + MINUTE_MS]);
+    let moments = prop::sample::select(vec![
+        1,
+        999,
+        1_000,
+        MINUTE_MS - 1,
+        MINUTE_MS,
+        60 * MINUTE_MS - 1,
+        60 * MINUTE_MS,
+        DAY_MS - 1,
+        DAY_MS,
+        DAY_MS + MINUTE_MS,
+    ]);
     let step = prop_oneof![
         4 => (0..2_u8, any::<bool>()).prop_map(|(of, brief)| Step::Claim { of, brief }),
         2 => (1..6_u8).prop_map(|by| Step::Complete { by }),
