@@ -13,7 +13,10 @@ from pathlib import Path
 import wire
 import workload
 from server import Server
-from workload import GET, GET_ITEM, PLAIN_GET, PLAIN_PUT, PLAIN_QUERY, PLAIN_UPDATE, PUT, PUT_ITEM, QUERY, UPDATE
+from workload import (
+    GET, GET_ITEM, PLAIN_GET, PLAIN_PUT, PLAIN_QUERY, PLAIN_UPDATE, PUT, PUT_ITEM, QUERY, UPDATE, plain_transaction, puts,
+    transaction,
+)
 
 PARTS = ("sql", "proxy", "memory")
 
@@ -26,6 +29,12 @@ SQL_PAIRS = [
     ("conditional UpdateItem / PutItem", UPDATE, PUT, 1 / 1.5),
     ("conditional UpdateItem / UPDATE", UPDATE, PLAIN_UPDATE, None),
     ("Query of 100 items / SELECT", QUERY, PLAIN_QUERY, None),
+    ("TransactWriteItems of 10 / BEGIN, 10 upserts, COMMIT", transaction(10), plain_transaction(10), None),
+    ("TransactWriteItems of 25 / BEGIN, 25 upserts, COMMIT", transaction(25), plain_transaction(25), None),
+    ("TransactWriteItems of 10 / 10 PutItems", transaction(10), puts(10), None),
+    ("TransactWriteItems of 25 / 25 PutItems", transaction(25), puts(25), None),
+    ("TransactWriteItems of 25 / PutItem", transaction(25), PUT, 1 / 12),
+    ("TransactWriteItems of 25 without token / PutItem", transaction(25, token=False), PUT, 1 / 12),
 ]
 READS = {GET, PLAIN_GET, GET_ITEM, QUERY, PLAIN_QUERY}
 # name, request, the measure, the budget with one connection, with 64
@@ -40,14 +49,14 @@ class Table:
 
     def __init__(self, title):
         print(f"\n{title}\n")
-        print(f"{'measured / measure':36} {'connections':>11} {'measured/s':>24} {'measure/s':>24} {'ratio':>18} "
+        print(f"{'measured / measure':52} {'connections':>11} {'measured/s':>24} {'measure/s':>24} {'ratio':>18} "
               f"{'budget':>6} {'CPU':>10}")
 
     def line(self, name, connections, pairs, budget, cpu=""):
         measured, measure = [list(rates) for rates in zip(*pairs)]
         ratios = [a / b for a, b in pairs]
         verdict = "" if budget is None else f"{budget:.2f}{' ' if statistics.median(ratios) >= budget else '!'}"
-        print(f"{name:36} {connections:>11} {spread(measured):>24} {spread(measure):>24} {spread(ratios, 2):>18} "
+        print(f"{name:52} {connections:>11} {spread(measured):>24} {spread(measure):>24} {spread(ratios, 2):>18} "
               f"{verdict:>6} {cpu:>10}", flush=True)
 
 

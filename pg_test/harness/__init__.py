@@ -2,5 +2,6 @@
 
 from .cluster import Cluster
 from .proxy import Proxy
+from .stores import Postgres, Sqlite
 
-__all__ = ["Cluster", "Proxy"]
+__all__ = ["Cluster", "Postgres", "Proxy", "Sqlite"]

@@ -8,12 +8,13 @@ mod front;
 mod serve;
 mod server;
 mod signature;
+mod welcome;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// DynamoDB inside PostgreSQL: the HTTP side.
+/// DynamoDB inside PostgreSQL, or in a SQLite file: the HTTP side.
 #[derive(Parser)]
 #[command(name = "extenddb", version)]
 struct Arguments {
@@ -23,7 +24,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Answer the DynamoDB protocol from a PostgreSQL database that has the extension.
+    /// Answer the DynamoDB protocol from a SQLite file, or from a PostgreSQL database that has the extension.
     Serve(serve::Options),
 }
 

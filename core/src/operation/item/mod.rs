@@ -3,6 +3,7 @@
 pub mod delete_item;
 pub mod get_item;
 pub mod put_item;
+pub mod together;
 pub mod update_item;
 
 use std::sync::Arc;
@@ -334,7 +335,7 @@ pub fn write_collection(table: &Table, hash: &AttributeValue, metrics: &mut wire
 }
 
 /// An answer of a decision: the body, or the fault.
-type Answered = Result<String, Error>;
+pub type Answered = Result<String, Error>;
 
 /// Runs a planned write.
 async fn write<S, P>(store: &S, name: &TableName, plan: P) -> Answered

@@ -39,8 +39,8 @@ pub static SHAPE: Shape = Shape {
     ],
 };
 
-struct UpdateItem {
-    write: Write,
+pub struct UpdateItem {
+    pub(super) write: Write,
     key: Attributes,
     /// Without one the request is a no-op upsert.
     update: Option<Update>,
@@ -52,7 +52,7 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered
 }
 
 impl UpdateItem {
-    fn parse(body: &str, context: &Context) -> Result<Self, Error> {
+    pub fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::UpdateItem, layer, context);
         let mut write = Self::members(&fields, reading, context)?;
@@ -155,7 +155,7 @@ impl UpdateItem {
         Ok(update)
     }
 
-    fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
+    pub fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
         let key = keys::key_of_key(table, &self.key)?;
         if let Some(update) = &self.update {
             if update.charge() > ITEM_MAX_BYTES {

@@ -25,7 +25,7 @@ use super::{
     page::PageRequest,
     select::{self, Select},
     source::Source,
-    start_key::StartKey,
+    start_key::{ShapeTexts, StartKey},
 };
 
 pub static SHAPE: Shape = Shape {
@@ -203,7 +203,7 @@ impl Query {
         let start = self
             .start_key
             .as_ref()
-            .map(|key| StartKey::new(key, &source, false))
+            .map(|key| StartKey::new(key, &source, ShapeTexts::Query))
             .transpose()?;
         let selection = self.key_condition.select(source.hash(), source.range())?;
         if let Some(start) = &start {

@@ -16,8 +16,8 @@ use crate::{
         TableChange,
     },
     table::{
-        Billing, Index, IndexScope, KeyAttribute, Projected, Settings, Table, TableId, TableName,
-        TableStatus, ThroughputHistory, Version,
+        Billing, Index, IndexScope, KeyAttribute, OnDemandLimits, Projected, Settings, Table, TableId,
+        TableName, TableStatus, ThroughputHistory, Version,
     },
     write::{Decision, Keys, Need, Unit, derive, derive_fill},
 };
@@ -44,6 +44,7 @@ fn index(number: i32, hash: &str, range: Vec<KeyAttribute>) -> Index {
         status: TableStatus::Active,
         throughput: None,
         history: ThroughputHistory::default(),
+        on_demand: OnDemandLimits::default(),
     }
 }
 
