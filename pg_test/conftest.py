@@ -14,8 +14,10 @@ _names = itertools.count(1)
 
 
 def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true",
+                     help="histories, the bank, and the load of transactions at full size (an hour) instead of a minute each")
     parser.addoption("--backend", action="append", choices=stores.KINDS,
-                     help="what the wire tests keep items in; may be given several times; all without it")
+                     help="what the tests over HTTP keep items in; may be given several times; all without it")
 
 
 @pytest.fixture(scope="session")

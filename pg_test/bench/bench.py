@@ -18,7 +18,7 @@ from workload import (
     transaction,
 )
 
-PARTS = ("sql", "proxy", "memory")
+PARTS = ("sql", "builds", "proxy", "memory")
 
 # name, the measured, the measure, the budget of the ratio of their rates (measured / measure), connections
 SQL_PAIRS = [
@@ -83,6 +83,36 @@ def sql(options, server):
                 table.line(name, connections, pairs, budget, f"{cpu_us[0]:.0f}/{cpu_us[1]:.0f} us")
 
 
+# What another build is compared by, and how much of its rate is asked for.
+BUILD_SCRIPTS = [("PutItem", PUT), ("GetItem", GET), ("ddb.put", PUT_ITEM), ("ddb.get", GET_ITEM),
+                 ("conditional UpdateItem", UPDATE), ("Query of 100 items", QUERY)]
+BUILD_BUDGET = 0.95
+
+
+def builds(options, server):
+    """This build and another, each on a cluster of its own."""
+    if options.other is None:
+        return
+    other = Server(options.pg_config, options.other, options.place)
+    try:
+        workload.load(other.sql)
+        for durable in (True, False):
+            table = Table(f"This build / the one in {options.other}, synchronous_commit = {'on' if durable else 'off'}")
+            for name, script in BUILD_SCRIPTS:
+                if (options.only and options.only not in name) or (durable and script in READS):
+                    continue
+                for connections in options.connections:
+                    sides = [], []
+                    for turn in range(options.rounds):
+                        for side, of in zip(sides, (server, other)):
+                            side.append(of.pgbench(script, connections, options.seconds, durable))
+                    cpu_us = [statistics.median(cpu for _, cpu in side) for side in sides]
+                    pairs = [(ours, theirs) for (ours, _), (theirs, _) in zip(*sides)]
+                    table.line(name, connections, pairs, BUILD_BUDGET, f"{cpu_us[0]:.0f}/{cpu_us[1]:.0f} us")
+    finally:
+        other.remove()
+
+
 def proxy(options, server):
     for auth, durable in (("none", True), ("none", False), ("strict", False)):
         table = Table(f"Through the proxy, --auth {auth}, synchronous_commit = {'on' if durable else 'off'}")
@@ -131,6 +161,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of one run (default 5)")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 4], help="for SQL (default 1 4)")
     parser.add_argument("--only", metavar="TEXT", help="the pairs whose name contains this")
+    parser.add_argument("--other", type=Path, metavar="TARGET",
+                        help="another build to compare with: its target/release, with its extension and its xtask")
     parser.add_argument("--place", type=Path, help="a directory for the cluster (default: the system's for temporary files)")
     parser.add_argument("--pg-config", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--target", type=Path, required=True, help=argparse.SUPPRESS)
@@ -145,7 +177,7 @@ def main():
               "of JSON", flush=True)
         workload.load(server.sql)
         for part in options.parts or PARTS:
-            {"sql": sql, "proxy": proxy, "memory": memory}[part](options, server)
+            {"sql": sql, "builds": builds, "proxy": proxy, "memory": memory}[part](options, server)
     finally:
         server.remove()
 

@@ -87,6 +87,9 @@ impl TransactGetItems {
             .iter()
             .map(|entry| Values::read(&entry.fields, &reading))
             .collect::<Result<Vec<_>, _>>()?;
+        for key in values.iter().filter_map(|values| values.subject.as_ref()) {
+            key.check()?;
+        }
         let members = entries
             .iter()
             .zip(tables)
@@ -167,7 +170,7 @@ impl TransactGetItems {
                 }
             });
             if self.capacity.wanted() {
-                body.array("ConsumedCapacity", self.named.sorted(), |place, out| {
+                body.array("ConsumedCapacity", 0..tables.len(), |place, out| {
                     let sent = &self.named.sent[place];
                     arms[place].write_told(Told::Read, self.capacity, sent, &tables[place], out);
                 });
