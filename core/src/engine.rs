@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A description may change between planning and locking; each time is one more plan.
-const PLANS: usize = 3;
+pub const PLANS: usize = 3;
 
 /// Plans a write of these tables as one unit and runs it. `plan` gets them in the order of their names.
 pub async fn write<S: Store, T: Send + 'static>(
@@ -30,7 +30,12 @@ pub async fn write<S: Store, T: Send + 'static>(
             Err(other) => return Err(store_error(other)),
         }
     }
-    Err(Fault::Internal("the table's description kept changing".into()).into())
+    Err(kept_changing())
+}
+
+/// The fault of a request that was planned [`PLANS`] times in vain.
+pub fn kept_changing() -> Error {
+    Fault::Internal("the table's description kept changing".into()).into()
 }
 
 /// Runs one unit.
@@ -75,7 +80,7 @@ pub async fn write_each<S: Store, T: Send + 'static>(
             match answer {
                 Ok(answer) => answers[place] = Some(answer),
                 Err(StoreError::Stale) => is_stale = true,
-                Err(StoreError::Busy) => {}
+                Err(StoreError::Busy | StoreError::Held(_)) => {}
                 Err(other) => failure = Some(store_error(other)),
             }
         }
@@ -107,16 +112,19 @@ pub async fn tables<S: Store>(
     access: Access,
 ) -> Result<Vec<Arc<Table>>, Error> {
     let tables = store.tables(names, access).await.map_err(store_error)?;
-    let served = |table: &Arc<Table>| matches!(table.status, TableStatus::Active | TableStatus::Updating);
-    tables
-        .into_iter()
-        .map(|table| table.filter(served).ok_or_else(|| TableFault::NotFound.into()))
-        .collect()
+    tables.into_iter().map(served).collect()
+}
+
+/// A table that serves items, out of what a look-up found.
+pub fn served(found: Option<Arc<Table>>) -> Result<Arc<Table>, Error> {
+    found
+        .filter(|table| matches!(table.status, TableStatus::Active | TableStatus::Updating))
+        .ok_or_else(|| TableFault::NotFound.into())
 }
 
 pub fn store_error(error: StoreError) -> Error {
     match error {
-        StoreError::Busy => Fault::Conflict.into(),
+        StoreError::Busy | StoreError::Held(_) => Fault::Conflict.into(),
         StoreError::Stale => Fault::Internal("a read met a changed description".into()).into(),
         StoreError::Unavailable(text) => Fault::Internal(text).into(),
     }

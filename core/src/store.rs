@@ -74,6 +74,8 @@ pub enum StoreError {
     Stale,
     /// The lock was not had in time, where no image can say so.
     Busy,
+    /// Somebody else holds a lock, and this store was told not to wait for it; with the name that the store has for it.
+    Held(u64),
     Unavailable(String),
 }
 

@@ -12,6 +12,7 @@ use std::{
 
 use extenddb_core::{
     item::ItemKey,
+    store::StoreError,
     table::{TableId, TableName},
 };
 use pgrx::{PgSqlErrorCode, pg_sys};
@@ -98,10 +99,32 @@ fn hash(parts: &[&[u8]]) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// How long one call may still wait for locks, all its waits together.
+/// The name of a lock, as answers tell it: whoever was refused for it may ask to wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockName(pub u64);
+
+impl LockName {
+    pub fn of_key(key: &ItemKey) -> LockName {
+        LockName(Tag::of_key(key).hash)
+    }
+
+    pub fn of_relation(oid: pg_sys::Oid) -> LockName {
+        LockName(hash(&[b"relation", &oid.to_u32().to_le_bytes()]))
+    }
+}
+
+/// How long one call may still wait for locks, all its waits together, and for which.
 #[derive(Clone, Debug)]
 pub struct Patience {
     left: Cell<Duration>,
+    waits: Waits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    ForAll,
+    ForOne(LockName),
+    ForNone,
 }
 
 /// A lock was not had in time, or waiting for it would have been a deadlock.
@@ -119,13 +142,40 @@ impl Patience {
     pub fn of_a_call() -> Patience {
         Patience {
             left: Cell::new(lock_timeout()),
+            waits: Waits::ForAll,
+        }
+    }
+
+    /// Waits for this lock and for no other.
+    pub fn for_one(lock: LockName) -> Patience {
+        Patience {
+            left: Cell::new(lock_timeout()),
+            waits: Waits::ForOne(lock),
         }
     }
 
     pub fn none() -> Patience {
         Patience {
             left: Cell::new(Duration::ZERO),
+            waits: Waits::ForNone,
         }
+    }
+
+    fn allows(&self, lock: LockName) -> bool {
+        match self.waits {
+            Waits::ForAll => true,
+            Waits::ForOne(wanted) => wanted == lock,
+            Waits::ForNone => false,
+        }
+    }
+
+    /// What a lock that was not had means to the request that wanted it; `None`: the wait for it has ended.
+    pub fn held(&self, lock: LockName) -> Option<StoreError> {
+        (!self.allows(lock)).then_some(StoreError::Held(lock.0))
+    }
+
+    fn refusal(&self, lock: LockName) -> StoreError {
+        self.held(lock).unwrap_or(StoreError::Busy)
     }
 
     fn left(&self) -> Option<Duration> {
@@ -191,10 +241,12 @@ fn lock_key(
         && !held(&tag.locktag(), pg_sys::ExclusiveLock)
         && let Some(oid) = storage(table)
     {
+        let patience = patience.filter(|patience| patience.allows(LockName(tag.hash)));
         return whole_table_held(oid) || lock_whole_table(oid, patience).is_ok();
     }
     let had = match acquire(tag, false) {
         pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL => {
+            let patience = patience.filter(|patience| patience.allows(LockName(tag.hash)));
             patience.is_some_and(|patience| wait_for_key(tag, taken, patience).is_ok())
         }
         pg_sys::LockAcquireResult::LOCKACQUIRE_OK => true,
@@ -300,11 +352,15 @@ fn acquire(tag: Tag, waiting: bool) -> pg_sys::LockAcquireResult::Type {
 
 /// Takes a lock on a table to the end of the transaction, as long as patience lasts, and lets in the invalidations
 /// that came before it. The OID need not be of a table any more.
-pub fn lock_relation_patiently(oid: pg_sys::Oid, mode: u32, patience: &Patience) -> Result<(), NotHad> {
+pub fn lock_relation_patiently(oid: pg_sys::Oid, mode: u32, patience: &Patience) -> Result<(), StoreError> {
     if try_lock_relation(oid, mode) {
         return Ok(());
     }
-    wait(patience, || lock_relation(oid, mode))
+    let lock = LockName::of_relation(oid);
+    if !patience.allows(lock) {
+        return Err(patience.refusal(lock));
+    }
+    wait(patience, || lock_relation(oid, mode)).map_err(|NotHad| patience.refusal(lock))
 }
 
 fn try_lock_relation(oid: pg_sys::Oid, mode: u32) -> bool {
@@ -334,6 +390,7 @@ fn wait_a_turn(patience: &Patience, take: impl FnOnce()) -> Result<(), NotHad> {
     let left = patience.left().ok_or(NotHad)?;
     let turn = Patience {
         left: Cell::new(left.min(TURN)),
+        waits: patience.waits,
     };
     let outcome = wait(&turn, || {
         set_for_subtransaction("deadlock_timeout", LOOK_FOR_DEADLOCKS);

@@ -4,7 +4,10 @@ use std::ffi::c_int;
 
 use extenddb_core::{
     engine::run_now,
-    operation::{self, Context, Operation},
+    operation::{
+        self, Context, Operation,
+        together::{self, Kind, Served},
+    },
     table::AccountId,
     wire::{Answer, json, json::Json},
 };
@@ -13,6 +16,7 @@ use pgrx::pg_sys;
 use crate::{
     call::{Call, Returned, check_length, sql_functions, varlena},
     clock, guc,
+    locks::LockName,
     raise::{INTERNAL_ERROR, INVALID_PARAMETER_VALUE, Raise},
     security::{Right, as_owner},
     store::SpiStore,
@@ -28,11 +32,20 @@ fn request(call: &Call) -> Returned {
     let operation = call.required_text(0, "operation")?;
     let body = call.required_text(1, "request")?;
     let context = RequestContext::read(call.text(2)?)?;
-    let answer = answer(operation, body, context)?;
+    let request = Request {
+        operation: Operation::from_name(operation),
+        body,
+        context,
+    };
+    let answer = match (request.kind(), request.context.wait_for) {
+        (Some(kind), Some(_)) => together(kind, request.context.wait_for, &[request])?.remove(0),
+        _ => request.serve()?,
+    };
     Ok(Some(answer_row(&answer)))
 }
 
-/// `ddb.requests`: several in one call, in order; each its own answer.
+/// `ddb.requests`: several in one call, in order; each its own answer. Operations on single items never wait for a lock,
+/// but for the one that a context names: what would have to is not done, and answered with the name of its lock.
 fn requests(call: &Call) -> Returned {
     call.rows(|| {
         let (operations, bodies, contexts) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
@@ -42,7 +55,7 @@ fn requests(call: &Call) -> Returned {
                 "operations, requests and contexts must be of one length",
             ));
         }
-        let mut answers = Vec::with_capacity(bodies.len());
+        let mut requests = Vec::with_capacity(bodies.len());
         for (at, (operation, body)) in operations.into_iter().zip(bodies).enumerate() {
             let (Some(operation), Some(body)) = (operation, body) else {
                 return Err(Raise::new(
@@ -50,19 +63,88 @@ fn requests(call: &Call) -> Returned {
                     "operations and requests must not contain null",
                 ));
             };
-            let context = RequestContext::read(contexts.get(at).copied().flatten())?;
-            answers.push(answer(operation, body, context)?);
+            requests.push(Request {
+                operation: Operation::from_name(operation),
+                body,
+                context: RequestContext::read(contexts.get(at).copied().flatten())?,
+            });
+        }
+        let wait_for = the_lock_to_wait_for(&requests)?;
+        let mut answers = Vec::with_capacity(requests.len());
+        for alike in requests.chunk_by(|a, b| a.kind().is_some() && a.kind() == b.kind()) {
+            match alike[0].kind() {
+                Some(kind) => answers.extend(together(kind, wait_for, alike)?),
+                None => answers.push(alike[0].serve()?),
+            }
         }
         Ok(answers.into_iter().map(|answer| Ok(answer_row(&answer))))
     })
 }
 
-fn answer(operation: &str, body: &str, context: RequestContext) -> Result<Answer, Raise> {
-    match Operation::from_name(operation) {
-        Some(operation) => serve(operation, body, context.account),
-        None => Ok(unknown_operation()),
+/// A request of a call.
+struct Request<'a> {
+    /// `None`: there is no such operation.
+    operation: Option<Operation>,
+    body: &'a str,
+    context: RequestContext,
+}
+
+impl Request<'_> {
+    fn kind(&self) -> Option<Kind> {
+        self.operation.and_then(Kind::of)
+    }
+
+    fn serve(&self) -> Result<Answer, Raise> {
+        match self.operation {
+            Some(operation) => serve(operation, self.body, self.context.account.clone()),
+            None => Ok(unknown_operation()),
+        }
     }
 }
+
+fn the_lock_to_wait_for(requests: &[Request<'_>]) -> Result<Option<LockName>, Raise> {
+    let mut named = requests.iter().filter_map(|request| request.context.wait_for);
+    let first = named.next();
+    if named.any(|other| Some(other) != first) {
+        return Err(Raise::new(
+            INVALID_PARAMETER_VALUE,
+            "a call may wait for one lock: every context.waitTag must be the same",
+        ));
+    }
+    Ok(first)
+}
+
+/// Requests on single items, all reads or all writes, as the owner and in one go.
+fn together(kind: Kind, wait_for: Option<LockName>, requests: &[Request<'_>]) -> Result<Vec<Answer>, Raise> {
+    let mut contexts = Vec::with_capacity(requests.len());
+    for request in requests {
+        if let Some(operation) = request.operation {
+            let account = request.context.account.clone();
+            contexts.push((operation, request.body, admit(operation, request.body, account)?));
+        }
+    }
+    let requests: Vec<together::Request<'_>> = contexts
+        .iter()
+        .map(|(operation, body, context)| together::Request {
+            operation: *operation,
+            body,
+            context,
+        })
+        .collect();
+    let store = wait_for.map_or_else(SpiStore::that_never_waits, SpiStore::that_waits_for);
+    let served = as_owner(|| run_now(together::serve(&store, kind, &requests)))?;
+    let answers = served.into_iter().map(|served| match served {
+        Served::Answer(answer) => answer,
+        Served::Held(lock) => Answer {
+            status: NOT_DONE,
+            body: format!(r#"{{"tag":"{lock:016x}"}}"#),
+        },
+    });
+    Ok(answers.collect())
+}
+
+/// The status of a request that was not done, for it would have had to wait.
+const NOT_DONE: u16 = 0;
 
 /// behaviour/wire §front-end: without a message.
 fn unknown_operation() -> Answer {
@@ -72,18 +154,23 @@ fn unknown_operation() -> Answer {
     }
 }
 
-/// Checks the caller's right and serves the request as the owner.
+/// Serves the request as the owner.
 pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
+    let context = admit(operation, body, account)?;
+    as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
+}
+
+/// Checks the caller's right.
+fn admit(operation: Operation, body: &str, account: AccountId) -> Result<Context, Raise> {
     check_length(body.as_bytes())?;
     Right::of(operation).require(format_args!("DynamoDB operation {}", operation.name()))?;
-    let context = Context {
+    Ok(Context {
         account,
         region: guc::region(),
         now: clock::now(),
         random: random(operation)?,
         layer: guc::validation_layer(),
-    };
-    as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
+    })
 }
 
 /// Only what creates something uses them: asking costs a tenth of a GetItem.
@@ -103,15 +190,18 @@ fn random(operation: Operation) -> Result<[u8; 16], Raise> {
 /// What `context` says about a request. Members that are not known here are ignored.
 pub struct RequestContext {
     account: AccountId,
+    /// `waitTag`: of requests on single items, the one lock that they may wait for.
+    wait_for: Option<LockName>,
 }
 
 impl RequestContext {
     /// Whoever names an account or a principal speaks for somebody else, and only the proxy may.
     pub fn read(context: Option<&str>) -> Result<RequestContext, Raise> {
         let mut account = AccountId::default();
+        let mut wait_for = None;
         let text = context.unwrap_or("{}");
         if text == "{}" {
-            return Ok(RequestContext { account });
+            return Ok(RequestContext { account, wait_for });
         }
         check_length(text.as_bytes())?;
         let Ok(Json::Object(members)) = json::parse(text) else {
@@ -129,6 +219,7 @@ impl RequestContext {
                 "host",
                 "sourceIp",
                 "accessKeyId",
+                "waitTag",
             ];
             match value {
                 Json::Null => {}
@@ -142,6 +233,16 @@ impl RequestContext {
                     let named = AccountId(text.to_string());
                     for_another |= named != AccountId::default();
                     account = named;
+                }
+                Json::String(text) if name == "waitTag" => {
+                    let is_name = text.len() == 16 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+                    let lock = u64::from_str_radix(text, 16).ok().filter(|_| is_name);
+                    wait_for = Some(LockName(lock.ok_or_else(|| {
+                        Raise::new(
+                            INVALID_PARAMETER_VALUE,
+                            "context.waitTag must be sixteen hexadecimal digits",
+                        )
+                    })?));
                 }
                 Json::String(_) if name == "principal" => for_another = true,
                 Json::String(_) => {}
@@ -157,7 +258,7 @@ impl RequestContext {
         if for_another {
             Right::Proxy.require("naming an account or principal in context")?;
         }
-        Ok(RequestContext { account })
+        Ok(RequestContext { account, wait_for })
     }
 }
 

@@ -4,6 +4,8 @@ use std::{path::Path, time::Duration};
 
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::batch::Limits;
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A dead peer is noticed after about this long without traffic.
@@ -19,6 +21,7 @@ pub struct Config {
     /// The deadline of a request, waiting for a session included, and `statement_timeout`.
     pub request_timeout: Duration,
     pub synchronous_commit: SynchronousCommit,
+    pub limits: Limits,
 }
 
 /// What a commit waits for.

@@ -3,20 +3,29 @@
 //! An answer is handed out only after the server said ReadyForQuery, which follows the commit. What fails before
 //! that is told apart by one question, asked in [`verdict`]: is it certain that nothing was done?
 
+mod batch;
 mod config;
 mod pool;
 mod session;
 mod verdict;
 
+pub use batch::Limits;
 pub use config::{Config, ConfigError, SynchronousCommit, connection_settings};
 pub use session::OpenError;
 
 use std::{sync::Arc, time::Duration};
 
-use extenddb_core::{operation::Operation, wire::Answer};
-use tokio::time::{Instant, sleep, timeout_at};
+use extenddb_core::{
+    operation::{Operation, together::Kind},
+    wire::Answer,
+};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep, timeout_at},
+};
 
-use pool::Pool;
+use batch::{Batches, NO_LOCK, Waiting, held_lock, waiting_for};
+use pool::{Lease, Pool};
 use verdict::{Verdict, describe, verdict};
 
 /// How long past `statement_timeout` the server may take to report it before its connection is given up.
@@ -45,14 +54,17 @@ pub enum Failure {
 /// A database with the extension.
 pub struct Postgres {
     pool: Arc<Pool>,
+    batches: Arc<Batches>,
 }
 
 impl Postgres {
     /// Opens one session, so that what is wrong with the configuration shows at the start.
     pub async fn connect(config: Config) -> Result<Postgres, OpenError> {
+        let (sessions, limits) = (config.pool_size, config.limits);
         let pool = Arc::new(Pool::new(config));
         pool.open_first().await?;
-        Ok(Postgres { pool })
+        let batches = Arc::new(Batches::new(pool.clone(), sessions, limits));
+        Ok(Postgres { pool, batches })
     }
 
     /// The extension's version, asked at connect.
@@ -60,58 +72,31 @@ impl Postgres {
         self.pool.extension_version()
     }
 
-    /// One request, one statement, one commit. `body` and `context` are JSON and go through untouched.
+    /// One request. `body` and `context` are JSON objects and go through untouched. On a free session it is one statement
+    /// by itself; while there is none, requests on single items travel together.
     pub async fn call(&self, operation: Operation, body: &str, context: &str) -> Result<Answer, Failure> {
         let deadline = Instant::now() + self.pool.request_timeout();
-        let mut runs = 0;
-        let mut replaced = false;
-        loop {
-            let lease = self.pool.lease(deadline).await.map_err(Failure::NotSent)?;
-            runs += 1;
-            let answer = timeout_at(
-                deadline + REPORT_GRACE,
-                lease.session().request(operation.name(), body, context),
-            );
-            let error = match answer.await {
-                Ok(Ok(answer)) => {
-                    lease.give_back();
-                    return Ok(answer);
-                }
-                Ok(Err(error)) => error,
-                Err(_) => {
-                    lease.discard();
-                    return Err(Failure::Unknown("the server did not answer in time".into()));
-                }
-            };
-            match verdict(&error) {
-                Verdict::RunAgain => {
-                    lease.give_back();
-                    if runs >= MAX_RUNS || Instant::now() >= deadline {
-                        return Err(Failure::RolledBack(describe(&error)));
-                    }
-                    sleep(jitter(runs)).await;
-                }
-                Verdict::RolledBack => {
-                    lease.give_back();
-                    return Err(Failure::RolledBack(describe(&error)));
-                }
-                Verdict::NewSession => {
-                    lease.discard_all();
-                    if replaced {
-                        return Err(Failure::RolledBack(describe(&error)));
-                    }
-                    replaced = true;
-                }
-                Verdict::Unknown => {
-                    lease.discard_all();
-                    // To read twice harms nobody; to write twice may.
-                    if replaced || operation.writes_items() || operation.writes_tables() {
-                        return Err(Failure::Unknown(describe(&error)));
-                    }
-                    replaced = true;
-                }
-            }
+        let Some(kind) = Kind::of(operation) else {
+            return alone(&self.pool, None, operation, body, context, deadline).await;
+        };
+        let Some(lease) = self.pool.try_lease(deadline).await else {
+            let (request, answer) = waiting(operation, body, context, deadline);
+            self.batches.queue(kind, request);
+            return answered(answer, deadline).await;
+        };
+        let lease = Some(lease.map_err(Failure::NotSent)?);
+        if kind == Kind::Read {
+            return alone(&self.pool, lease, operation, body, context, deadline).await;
         }
+        // It takes no session to wait for a lock: those are few, and the lock may be held for long.
+        let impatient = waiting_for(context, NO_LOCK);
+        let answer = alone(&self.pool, lease, operation, body, &impatient, deadline).await?;
+        let Some(lock) = held_lock(&answer) else {
+            return Ok(answer);
+        };
+        let (request, answer) = waiting(operation, body, context, deadline);
+        self.batches.hold(lock, request);
+        answered(answer, deadline).await
     }
 
     /// Whether a request would be served now. A pool that is wholly busy and answering counts as ready.
@@ -138,6 +123,99 @@ impl Postgres {
     /// Ends the idle sessions and refuses new leases. Call it when no request is running.
     pub async fn close(&self) {
         self.pool.close().await;
+    }
+}
+
+/// A request that waits, and where its answer will come.
+fn waiting(
+    operation: Operation,
+    body: &str,
+    context: &str,
+    deadline: Instant,
+) -> (Waiting, oneshot::Receiver<Result<Answer, Failure>>) {
+    let (answer, receiver) = oneshot::channel();
+    let request = Waiting {
+        operation,
+        body: body.to_owned(),
+        context: context.to_owned(),
+        deadline,
+        answer,
+    };
+    (request, receiver)
+}
+
+async fn answered(
+    answer: oneshot::Receiver<Result<Answer, Failure>>,
+    deadline: Instant,
+) -> Result<Answer, Failure> {
+    // Longer than whoever serves it waits for the server.
+    match timeout_at(deadline + 2 * REPORT_GRACE, answer).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(Failure::Unknown("the request was lost".into())),
+        Err(_) => Err(Failure::Unknown("the server did not answer in time".into())),
+    }
+}
+
+/// One request, one statement, one commit; `lease` is the session for the first try.
+async fn alone(
+    pool: &Arc<Pool>,
+    mut lease: Option<Lease>,
+    operation: Operation,
+    body: &str,
+    context: &str,
+    deadline: Instant,
+) -> Result<Answer, Failure> {
+    let mut runs = 0;
+    let mut replaced = false;
+    loop {
+        let lease = match lease.take() {
+            Some(lease) => lease,
+            None => pool.lease(deadline).await.map_err(Failure::NotSent)?,
+        };
+        runs += 1;
+        let answer = timeout_at(
+            deadline + REPORT_GRACE,
+            lease.session().request(operation.name(), body, context),
+        );
+        let error = match answer.await {
+            Ok(Ok(answer)) => {
+                lease.give_back();
+                return Ok(answer);
+            }
+            Ok(Err(error)) => error,
+            Err(_) => {
+                lease.discard();
+                return Err(Failure::Unknown("the server did not answer in time".into()));
+            }
+        };
+        match verdict(&error) {
+            Verdict::RunAgain => {
+                lease.give_back();
+                if runs >= MAX_RUNS || Instant::now() >= deadline {
+                    return Err(Failure::RolledBack(describe(&error)));
+                }
+                sleep(jitter(runs)).await;
+            }
+            Verdict::RolledBack => {
+                lease.give_back();
+                return Err(Failure::RolledBack(describe(&error)));
+            }
+            Verdict::NewSession => {
+                lease.discard_all();
+                if replaced {
+                    return Err(Failure::RolledBack(describe(&error)));
+                }
+                replaced = true;
+            }
+            Verdict::Unknown => {
+                lease.discard_all();
+                // To read twice harms nobody; to write twice may.
+                if replaced || operation.writes_items() || operation.writes_tables() {
+                    return Err(Failure::Unknown(describe(&error)));
+                }
+                replaced = true;
+            }
+        }
     }
 }
 

@@ -87,6 +87,12 @@ impl Pool {
         self.lease_with(permit, deadline).await
     }
 
+    /// A session, where one is free or may be opened; `None` where all that may exist are busy.
+    pub(crate) async fn try_lease(self: &Arc<Self>, deadline: Instant) -> Option<Result<Lease, String>> {
+        let permit = self.permits.clone().try_acquire_owned().ok()?;
+        Some(self.lease_with(permit, deadline).await)
+    }
+
     /// `None`: every session is busy, and they answer.
     pub(crate) async fn lease_idle(self: &Arc<Self>, deadline: Instant) -> Result<Option<Lease>, String> {
         match self.permits.clone().try_acquire_owned() {

@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use extenddb_core::wire::Answer;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
-    Client, Error, NoTls, Statement,
+    Client, Error, NoTls, Row, Statement,
     error::SqlState,
     types::{FromSql, IsNull, ToSql, Type, to_sql_checked},
 };
@@ -17,6 +17,7 @@ use crate::{
 };
 
 const REQUEST: &str = "SELECT status, body FROM ddb.request($1, $2, $3)";
+const REQUESTS: &str = "SELECT status, body FROM ddb.requests($1, $2, $3)";
 
 /// Why no session could be opened, with what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,7 @@ pub enum OpenError {
 pub(crate) struct Session {
     client: Client,
     request: Statement,
+    requests: Statement,
     connection: JoinHandle<()>,
 }
 
@@ -67,13 +69,17 @@ impl Session {
             .batch_execute(&pinned_settings(config))
             .await
             .map_err(|error| OpenError::Settings(describe(&error)))?;
-        match client
-            .prepare_typed(REQUEST, &[Type::TEXT, Type::JSON, Type::JSON])
-            .await
-        {
-            Ok(request) => Ok(Session {
+        let one = [Type::TEXT, Type::JSON, Type::JSON];
+        let several = [Type::TEXT_ARRAY, Type::JSON_ARRAY, Type::JSON_ARRAY];
+        let prepared = tokio::try_join!(
+            client.prepare_typed(REQUEST, &one),
+            client.prepare_typed(REQUESTS, &several),
+        );
+        match prepared {
+            Ok((request, requests)) => Ok(Session {
                 client,
                 request,
+                requests,
                 connection,
             }),
             Err(error) => Err(not_usable(&client, &error).await),
@@ -91,13 +97,23 @@ impl Session {
             .client
             .query_one(&self.request, &[&operation, &RawJson(body), &RawJson(context)])
             .await?;
-        let status: i32 = row.try_get(0)?;
-        // Null is an empty body, which is no JSON.
-        let body: Option<RawJson> = row.try_get(1)?;
-        Ok(Answer {
-            status: u16::try_from(status).unwrap_or(500),
-            body: body.map_or("", |RawJson(body)| body).to_owned(),
-        })
+        answer(&row)
+    }
+
+    /// The same for several in one statement, in their order.
+    pub(crate) async fn requests(
+        &self,
+        operations: &[&str],
+        bodies: &[&str],
+        contexts: &[String],
+    ) -> Result<Vec<Answer>, Error> {
+        let bodies: Vec<RawJson> = bodies.iter().map(|body| RawJson(body)).collect();
+        let contexts: Vec<RawJson> = contexts.iter().map(|context| RawJson(context)).collect();
+        let rows = self
+            .client
+            .query(&self.requests, &[&operations, &bodies, &contexts])
+            .await?;
+        rows.iter().map(answer).collect()
     }
 
     /// The version of the extension that this role may use.
@@ -155,6 +171,16 @@ impl Session {
         drop(self.client);
         let _ = tokio::time::timeout(within, self.connection).await;
     }
+}
+
+fn answer(row: &Row) -> Result<Answer, Error> {
+    let status: i32 = row.try_get(0)?;
+    // Null is an empty body, which is no JSON.
+    let body: Option<RawJson> = row.try_get(1)?;
+    Ok(Answer {
+        status: u16::try_from(status).unwrap_or(500),
+        body: body.map_or("", |RawJson(body)| body).to_owned(),
+    })
 }
 
 /// What a database's or role's settings could change behind our back. SET and not startup options, which

@@ -24,7 +24,7 @@ pub async fn sweep<S: Store>(
     for answer in removed {
         match answer {
             Ok(removed) => count += usize::from(removed),
-            Err(StoreError::Busy | StoreError::Stale) => {}
+            Err(StoreError::Busy | StoreError::Held(_) | StoreError::Stale) => {}
             Err(unavailable) => return Err(unavailable),
         }
     }

@@ -9,7 +9,9 @@ mod query;
 mod table;
 mod transaction;
 
-pub use item::put_item::ITEM_MAX_BYTES;
+pub use item::{put_item::ITEM_MAX_BYTES, together};
+
+pub use table::update_table::resume as resume_index_fills;
 
 pub use crate::{
     request::{Context, Operation, ParameterFault},

@@ -18,15 +18,29 @@ pub fn call<S: Store>(store: &S, operation: &str, body: &Value) -> (u16, Value) 
 
 /// The answer with the switch between the request layers at `layer`.
 pub fn call_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &Value) -> (u16, Value) {
-    let operation = Operation::from_name(operation).unwrap_or_else(|| panic!("{operation} is not served"));
-    let context = Context {
+    call_text_on(layer, store, operation, &body.to_string())
+}
+
+/// The same of a body as it is written.
+pub fn call_text_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &str) -> (u16, Value) {
+    call_in(&Context { layer, ..context() }, store, operation, body)
+}
+
+/// Of the account that every test is in, at a moment of its own.
+pub fn context() -> Context {
+    Context {
         account: AccountId::default(),
         region: "us-east-1".into(),
         now: Timestamp(1_791_500_965_303),
         random: [7; 16],
-        layer,
-    };
-    let answer = run_now(serve(store, operation, &body.to_string(), &context));
+        layer: Layer::New,
+    }
+}
+
+/// The answer to a request as it was written, in a context.
+pub fn call_in<S: Store>(context: &Context, store: &S, operation: &str, body: &str) -> (u16, Value) {
+    let operation = Operation::from_name(operation).unwrap_or_else(|| panic!("{operation} is not served"));
+    let answer = run_now(serve(store, operation, body, context));
     if answer.body.is_empty() {
         return (answer.status, Value::Null);
     }

@@ -27,7 +27,7 @@ use pgrx::pg_sys;
 
 use crate::{
     catalog::{self, Query},
-    locks::{self, Patience},
+    locks::{self, LockName, Patience},
     spi::{self, Arg, Snapshot},
 };
 
@@ -44,16 +44,22 @@ pub struct SpiStore {
 
 impl SpiStore {
     pub fn new() -> Self {
-        SpiStore {
-            patience: Patience::of_a_call(),
-            filling: Cell::new(None),
-        }
+        Self::with(Patience::of_a_call())
     }
 
     /// One that never waits for a lock: for work that can be done another time.
     pub fn that_never_waits() -> Self {
+        Self::with(Patience::none())
+    }
+
+    /// One that waits for this lock alone.
+    pub fn that_waits_for(lock: LockName) -> Self {
+        Self::with(Patience::for_one(lock))
+    }
+
+    fn with(patience: Patience) -> Self {
         SpiStore {
-            patience: Patience::none(),
+            patience,
             filling: Cell::new(None),
         }
     }

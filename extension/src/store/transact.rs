@@ -12,7 +12,7 @@ use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 
 use crate::{
     catalog, clock,
-    locks::{self, NotHad, Patience},
+    locks::{self, LockName, Patience},
     spi::{self, Snapshot},
 };
 
@@ -28,13 +28,23 @@ struct Held<'a> {
 pub fn transact<T>(units: Vec<Unit<T>>, patience: &Patience) -> Vec<Result<T, StoreError>> {
     // SAFETY: raises 25006 in a read-only transaction and on a standby.
     unsafe { pg_sys::PreventCommandIfReadOnly(c"a write of items".as_ptr()) };
-    let refusals = lock_tables(&units, patience);
+    let mut refusals = lock_tables(&units, patience);
     let mut held = lock_keys(&units, &refusals, patience);
     let place_of: BTreeMap<&ItemKey, usize> = held
         .iter()
         .enumerate()
         .map(|(place, held)| (held.key, place))
         .collect();
+    for (unit, refusal) in units.iter().zip(&mut refusals) {
+        if refusal.is_none() {
+            *refusal = unit.keys.0.iter().find_map(|(key, _)| {
+                let lock = LockName::of_key(key);
+                (!held[place_of[key]].locked)
+                    .then(|| patience.held(lock))
+                    .flatten()
+            });
+        }
+    }
     read_images(&units, &refusals, &place_of, &mut held);
     let now = clock::now();
     let mut decide_and_write = || {
@@ -91,8 +101,7 @@ fn lock_tables<T>(units: &[Unit<T>], patience: &Patience) -> Vec<Option<StoreErr
 
 fn lock_table(table: TableId, patience: &Patience) -> Result<Version, StoreError> {
     let storage = catalog::storage(table).ok_or(StoreError::Stale)?;
-    locks::lock_relation_patiently(storage, pg_sys::RowExclusiveLock, patience)
-        .map_err(|NotHad| StoreError::Busy)?;
+    locks::lock_relation_patiently(storage, pg_sys::RowExclusiveLock, patience)?;
     if table < locks::FIRST_ITEM_TABLE {
         return Ok(Version(0));
     }

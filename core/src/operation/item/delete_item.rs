@@ -33,8 +33,8 @@ pub static SHAPE: Shape = Shape {
     ],
 };
 
-struct DeleteItem {
-    write: Write,
+pub struct DeleteItem {
+    pub(super) write: Write,
     key: Attributes,
 }
 
@@ -44,7 +44,7 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered
 }
 
 impl DeleteItem {
-    fn parse(body: &str, context: &Context) -> Result<Self, Error> {
+    pub fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::DeleteItem, layer, context);
         let mut write = Write::read_members(&fields, &reading, context, "Key", |members| {
@@ -61,7 +61,7 @@ impl DeleteItem {
         Ok(DeleteItem { write, key })
     }
 
-    fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
+    pub fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
         let key = keys::key_of_key(table, &self.key)?;
         let (request, described, deleted) = (self.clone(), table.clone(), key.clone());
         let decide = move |images: &Images| {

@@ -4,9 +4,9 @@ use crate::{
     engine,
     error::{Error, Fault},
     expression::Projection,
-    item::{Attributes, Item},
+    item::{Attributes, Item, ItemKey},
     store::{Access, Store},
-    table::TableName,
+    table::{Table, TableName},
     wire::{Fields, Member, Members, Object, Shape, Type, decode, table_name},
     write::{Arms, ReturnConsumedCapacity, read_units},
 };
@@ -29,8 +29,8 @@ pub static SHAPE: Shape = Shape {
     ],
 };
 
-struct GetItem {
-    table: TableName,
+pub struct GetItem {
+    pub table: TableName,
     sent_name: String,
     key: Attributes,
     projection: Option<Projection>,
@@ -43,39 +43,47 @@ struct GetItem {
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered {
     let request = GetItem::parse(body, context)?;
     let table = engine::table(store, &request.table, Access::Read).await?;
-    let key = keys::key_of_key(&table, &request.key)?;
-    if let Some(projection) = request.projection.as_ref().filter(|_| request.check_key_paths) {
-        projection
-            .paths
-            .iter()
-            .try_for_each(|path| keys::check_key_path(&table, path))?;
-    }
+    let key = request.key(&table)?;
     let items = store
         .read(std::slice::from_ref(&key))
         .await
         .map_err(engine::store_error)?;
-    let item = items.into_iter().next().flatten();
-    let bytes = item.as_ref().map_or(0, Item::size);
-    let arms = Arms {
-        table: read_units(bytes, request.consistent),
-        ..Arms::default()
-    };
-    Ok(Object::body(|body| {
-        match (&item, &request.projection) {
-            (Some(item), Some(projection)) => body.attributes("Item", &projection.apply(item)),
-            (Some(item), None) => body.item("Item", item),
-            (None, _) => {}
-        }
-        if request.capacity.wanted() {
-            body.member("ConsumedCapacity", |out| {
-                arms.write(request.capacity, &request.sent_name, &table, out)
-            });
-        }
-    }))
+    Ok(request.answer(&table, items.into_iter().next().flatten().as_ref()))
 }
 
 impl GetItem {
-    fn parse(body: &str, context: &Context) -> Result<Self, Error> {
+    /// The key, and the paths of the projection, against the table.
+    pub fn key(&self, table: &Table) -> Result<ItemKey, Error> {
+        let key = keys::key_of_key(table, &self.key)?;
+        if let Some(projection) = self.projection.as_ref().filter(|_| self.check_key_paths) {
+            projection
+                .paths
+                .iter()
+                .try_for_each(|path| keys::check_key_path(table, path))?;
+        }
+        Ok(key)
+    }
+
+    pub fn answer(&self, table: &Table, item: Option<&Item>) -> String {
+        let arms = Arms {
+            table: read_units(item.map_or(0, Item::size), self.consistent),
+            ..Arms::default()
+        };
+        Object::body(|body| {
+            match (item, &self.projection) {
+                (Some(item), Some(projection)) => body.attributes("Item", &projection.apply(item)),
+                (Some(item), None) => body.item("Item", item),
+                (None, _) => {}
+            }
+            if self.capacity.wanted() {
+                body.member("ConsumedCapacity", |out| {
+                    arms.write(self.capacity, &self.sent_name, table, out)
+                });
+            }
+        })
+    }
+
+    pub fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::GetItem, layer, context);
         let table = Self::members(&fields, &reading, context)?;

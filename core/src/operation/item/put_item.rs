@@ -36,8 +36,8 @@ pub static SHAPE: Shape = Shape {
     ],
 };
 
-struct PutItem {
-    write: Write,
+pub struct PutItem {
+    pub(super) write: Write,
     attributes: Attributes,
     /// The same in the form that is stored.
     item: Item,
@@ -49,7 +49,7 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered
 }
 
 impl PutItem {
-    fn parse(body: &str, context: &Context) -> Result<Self, Error> {
+    pub fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::PutItem, layer, context);
         let mut write = Write::read_members(&fields, &reading, context, "Item", |_| ())?;
@@ -69,7 +69,7 @@ impl PutItem {
         })
     }
 
-    fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
+    pub fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
         let key = keys::key_of_item(table, &self.attributes, keys::KeyTexts::Item)?;
         keys::check_index_keys(table, &self.attributes)?;
         let write = &self.write;

@@ -39,8 +39,8 @@ pub static SHAPE: Shape = Shape {
     ],
 };
 
-struct UpdateItem {
-    write: Write,
+pub struct UpdateItem {
+    pub(super) write: Write,
     key: Attributes,
     /// Without one the request is a no-op upsert.
     update: Option<Update>,
@@ -52,7 +52,7 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered
 }
 
 impl UpdateItem {
-    fn parse(body: &str, context: &Context) -> Result<Self, Error> {
+    pub fn parse(body: &str, context: &Context) -> Result<Self, Error> {
         let (fields, layer) = decode(body, &SHAPE, context.layer)?;
         let reading = Reading::new(Operation::UpdateItem, layer, context);
         let mut write = Self::members(&fields, reading, context)?;
@@ -73,7 +73,7 @@ impl UpdateItem {
             .settle()?;
         let attribute_updates = values.legacy.update()?;
         write.read_expected(&fields, &mut values.legacy)?;
-        let update = Self::expressions(&fields, &mut write, &placeholders)?.or(attribute_updates);
+        let update = Self::expressions(&fields, &reading, &mut write, &placeholders)?.or(attribute_updates);
         finish_placeholders(&placeholders)?;
         Ok(UpdateItem { write, key, update })
     }
@@ -131,6 +131,7 @@ impl UpdateItem {
     /// Empty ones are found first, the condition's before the update's; then each is parsed whole, the update first.
     fn expressions(
         fields: &Fields<'_>,
+        reading: &Reading,
         write: &mut Write,
         placeholders: &Placeholders,
     ) -> Result<Option<Update>, Error> {
@@ -150,11 +151,11 @@ impl UpdateItem {
             .string("UpdateExpression")
             .map(|text| Update::parse(text, placeholders))
             .transpose()?;
-        write.read_condition(fields, placeholders)?;
+        write.read_condition(fields, reading, placeholders)?;
         Ok(update)
     }
 
-    fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
+    pub fn plan(self: &Arc<Self>, table: &Arc<Table>) -> Result<Unit<Answered>, Error> {
         let key = keys::key_of_key(table, &self.key)?;
         if let Some(update) = &self.update {
             if update.charge() > ITEM_MAX_BYTES {

@@ -5,7 +5,7 @@ use crate::{
     engine,
     error::Error,
     expression::{Condition, KeyCondition, Kind, Projection, legacy},
-    item::{Attributes, encode_hash, hash_bucket, stored_hash},
+    item::{Attributes, NumberSets, encode_hash, hash_bucket, stored_hash},
     operation::{
         Context, Operation, ParameterFault,
         item::{
@@ -227,6 +227,7 @@ impl Query {
             limit: self.limit,
             consistent: self.consistent,
             reverse: !self.forward,
+            number_sets: NumberSets::Ascending,
             capacity: self.capacity,
         };
         page.answer(store, &source, part, start.map(|start| start.position))

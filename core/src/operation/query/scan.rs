@@ -4,7 +4,7 @@ use crate::{
     engine,
     error::Error,
     expression::{Condition, Kind, Projection},
-    item::Attributes,
+    item::{Attributes, NumberSets},
     operation::{
         Context, KeyFault, Operation, ParameterFault,
         item::{
@@ -203,6 +203,7 @@ impl Scan {
             limit: self.limit,
             consistent: self.consistent,
             reverse: false,
+            number_sets: NumberSets::Hashed,
             capacity: self.capacity,
         };
         page.answer(

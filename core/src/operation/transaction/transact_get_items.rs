@@ -87,6 +87,9 @@ impl TransactGetItems {
             .iter()
             .map(|entry| Values::read(&entry.fields, &reading))
             .collect::<Result<Vec<_>, _>>()?;
+        for key in values.iter().filter_map(|values| values.subject.as_ref()) {
+            key.check()?;
+        }
         let members = entries
             .iter()
             .zip(tables)
@@ -156,11 +159,11 @@ impl TransactGetItems {
             let responses = self.members.iter().zip(items);
             body.objects("Responses", responses, |(member, item), response| {
                 match (item, &member.projection) {
-                    (Some(item), None) => response.item("Item", item),
+                    (Some(item), None) => response.hashed_item("Item", item),
                     (Some(item), Some(projection)) => {
                         let projected = projection.apply(item);
                         if !projected.is_empty() {
-                            response.attributes("Item", &projected);
+                            response.hashed_attributes("Item", &projected);
                         }
                     }
                     (None, _) => {}

@@ -12,7 +12,7 @@ use crate::{
         named::Named,
     },
     request::{Reason, TransactionFault},
-    store::{Access, Store},
+    store::{Access, Store, StoreError},
     table::Table,
     time::Timestamp,
     wire::{Fields, Layer, Member as Field, Object, Shape, Type, decode},
@@ -362,12 +362,24 @@ impl TransactWriteItems {
         self.answer(tables, &arms, Told::Read)
     }
 
-    /// Somebody is changing a table, and the wait for them ended. No member was looked at: the first is told.
+    /// Somebody is changing a table, and the wait for them ended: the first member is told of it. Readers are let in, so
+    /// what the request supplies, and its token, are judged as ever.
     async fn tables_busy<S: Store>(self: &Arc<Self>, store: &S) -> Answered {
-        let fault = cancel_at(0, self.members.len(), Reason::Conflict);
+        let busy = cancel_at(0, self.members.len(), Reason::Conflict);
+        let tables = match engine::tables(store, &self.named.names, Access::Read).await {
+            Ok(tables) => tables,
+            // Nothing was judged, so the token stays as it is.
+            Err(Error {
+                fault: Fault::Conflict,
+                ..
+            }) => return Err(busy),
+            Err(other) => return Err(other),
+        };
+        let fault = self.plan(&tables)?.empty_literal.unwrap_or(busy);
         let Some(token) = self.token.clone() else {
             return Err(fault);
         };
+        let (request, answer) = (self.clone(), fault.clone());
         let unit = Unit {
             tables: Vec::new(),
             keys: Keys(vec![(token.key.item.clone(), Need::Image)]),
@@ -376,15 +388,22 @@ impl TransactWriteItems {
                     return Decision::refuse(Err(TransactionFault::InProgress.into()));
                 };
                 match token.arrive(stored, images.now) {
-                    Ok(_) => Decision {
+                    Ok(None) => Decision {
                         changes: vec![token.remember(0, stored, images.now, None)],
-                        answer: Err(fault.clone()),
+                        answer: Err(answer.clone()),
                     },
+                    // Another send of it was committed in the meantime.
+                    Ok(Some(sizes)) => Decision::refuse(Ok(request.replay(&tables, &sizes))),
                     Err(fault) => Decision::refuse(Err(fault)),
                 }
             }),
         };
-        engine::run(store, unit).await.map_err(engine::store_error)?
+        match engine::run(store, unit).await {
+            Ok(answer) => answer,
+            // The token cannot be looked at either. Nothing was written, and the caller is told so.
+            Err(StoreError::Busy | StoreError::Held(_)) => Err(fault),
+            Err(other) => Err(engine::store_error(other)),
+        }
     }
 
     fn answer(&self, tables: &[Arc<Table>], arms: &[Arms], told: Told) -> String {

@@ -12,8 +12,8 @@ use crate::{
     engine,
     error::Error,
     operation::{Context, Operation},
-    store::{Alteration, Proposal, Store, TableChange},
-    table::{Description, TableFault, TableName},
+    store::{Alteration, Proposal, Store, StoreError, TableChange},
+    table::{AccountId, Description, TableFault, TableName},
     wire::{Layer, Members, decode},
 };
 
@@ -32,6 +32,29 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<S
     members.finish()?;
     request.check()?;
     update(store, request, &name, context).await
+}
+
+/// Fills the indexes whose fill a crash has cut off, where a store commits each of its steps. No other fill may be running.
+pub async fn resume<S: Store>(store: &S, account: &AccountId) -> Result<(), StoreError> {
+    const NAMES: usize = 100;
+    let mut names: Vec<String> = Vec::new();
+    loop {
+        names = store
+            .table_names(account, names.last().map(String::as_str), NAMES)
+            .await?;
+        for name in &names {
+            let name = TableName {
+                account: account.clone(),
+                name: name.clone(),
+            };
+            for number in fill::unfinished(store, &name).await? {
+                fill::fill(store, &name, number).await?;
+            }
+        }
+        if names.len() < NAMES {
+            return Ok(());
+        }
+    }
 }
 
 #[derive(Serialize)]
