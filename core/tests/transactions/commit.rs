@@ -36,7 +36,9 @@ fn with_token(token: &str, members: &[Value]) -> Value {
 fn key_of(store: &MemoryStore, pk: &str) -> ItemKey {
     let wanted = Some(AttributeValue::S(pk.into()));
     let items = store.items(TableId(2)).into_iter();
-    let found = items.map(|(key, item)| (key, item.get("pk"))).find(|(_, found)| *found == wanted);
+    let found = items
+        .map(|(key, item)| (key, item.get("pk")))
+        .find(|(_, found)| *found == wanted);
     found.unwrap_or_else(|| panic!("there is no item {pk}")).0
 }
 
@@ -44,13 +46,16 @@ fn tokens(store: &MemoryStore) -> Vec<(ItemKey, Item)> {
     store.items(TableId::TOKENS)
 }
 
-fn fixture() -> (Fixture, Ranking) {
-    (Ranking::read().fixture, Ranking::read())
+fn fixture() -> (&'static Fixture, &'static Ranking) {
+    (&Ranking::read().fixture, Ranking::read())
 }
 
 #[track_caller]
 fn answers<S: Store>(fixture: &Fixture, store: &S, request: &Value, wanted: &str) {
-    assert_eq!(fixture.fault(wanted, &call(store, "TransactWriteItems", request)), None);
+    assert_eq!(
+        fixture.fault(wanted, &call(store, "TransactWriteItems", request)),
+        None
+    );
 }
 
 /// The change of the table may take long: whoever waits is told of a conflict, and may send the request again.
@@ -58,16 +63,27 @@ fn answers<S: Store>(fixture: &Fixture, store: &S, request: &Value, wanted: &str
 fn a_table_that_is_being_changed_is_a_conflict_at_the_first_member() {
     let (fixture, _) = fixture();
     let gate = Gate::of(fixture.store());
-    let (request, other) = (with_token("k", &[count("b0"), put("c")]), with_token("k", &[count("b0")]));
-    answers(&fixture, &gate, &json!({"TransactItems": [put("c"), put("d")]}), "TC[X, -]");
-    answers(&fixture, &gate, &request, "TC[X, -]");
+    let (request, other) = (
+        with_token("k", &[count("b0"), put("c")]),
+        with_token("k", &[count("b0")]),
+    );
+    answers(
+        fixture,
+        &gate,
+        &json!({"TransactItems": [put("c"), put("d")]}),
+        "TC[X, -]",
+    );
+    answers(fixture, &gate, &request, "TC[X, -]");
     assert_eq!(item(&gate.store, "c"), None);
     gate.writers.store(false, Relaxed);
-    answers(&fixture, &gate, &other, "mismatch");
+    answers(fixture, &gate, &other, "mismatch");
     for _ in 0..2 {
-        answers(&fixture, &gate, &request, "200");
+        answers(fixture, &gate, &request, "200");
     }
-    assert_eq!(item(&gate.store, "b0").expect("it is there")["n"], json!({"N": "1"}));
+    assert_eq!(
+        item(&gate.store, "b0").expect("it is there")["n"],
+        json!({"N": "1"})
+    );
 }
 
 /// Readers are let in, so the request is judged as ever: faults come before tokens, empty literals before conflicts.
@@ -82,14 +98,14 @@ fn what_the_request_supplies_is_told_while_a_table_is_being_changed() {
     ] {
         let mut request = parsed(&ranking.transaction(members));
         request["ClientRequestToken"] = "k".into();
-        answers(&fixture, &gate, &request, wanted);
+        answers(fixture, &gate, &request, wanted);
         assert_eq!(tokens(&gate.store), []);
     }
     for members in [["LE", "OK"], ["OK", "LE"]] {
-        answers(&fixture, &gate, &parsed(&ranking.transaction(members)), "VE(M6)");
+        answers(fixture, &gate, &parsed(&ranking.transaction(members)), "VE(M6)");
     }
     let missing = json!({"TransactItems": [{"Delete": {"TableName": "nowhere", "Key": {"pk": {"S": "a"}}}}]});
-    answers(&fixture, &gate, &missing, "RNF");
+    answers(fixture, &gate, &missing, "RNF");
 }
 
 /// Had the second send stored a cancellation, a third would have been applied again.
@@ -102,30 +118,36 @@ fn a_send_that_was_committed_in_the_meantime_is_answered_again() {
     *gate.meanwhile.lock().expect("one thread") = Some(Box::new(move |store: &MemoryStore| {
         ok(store, "TransactWriteItems", first);
     }));
-    answers(&fixture, &gate, &request, "200");
+    answers(fixture, &gate, &request, "200");
     gate.writers.store(false, Relaxed);
-    answers(&fixture, &gate, &request, "200");
-    assert_eq!(item(&gate.store, "b0").expect("it is there")["n"], json!({"N": "1"}));
+    answers(fixture, &gate, &request, "200");
+    assert_eq!(
+        item(&gate.store, "b0").expect("it is there")["n"],
+        json!({"N": "1"})
+    );
     // And a mismatch stays one.
     gate.writers.store(true, Relaxed);
-    answers(&fixture, &gate, &with_token("k", &[count("b1")]), "mismatch");
+    answers(fixture, &gate, &with_token("k", &[count("b1")]), "mismatch");
 }
 
 #[test]
 fn a_token_stays_as_it_is_where_nothing_could_be_judged() {
     let (fixture, _) = fixture();
     let gate = Gate::of(fixture.store());
-    let (request, other) = (with_token("k", &[put("c"), put("d")]), with_token("k", &[put("d")]));
+    let (request, other) = (
+        with_token("k", &[put("c"), put("d")]),
+        with_token("k", &[put("d")]),
+    );
     gate.readers.store(true, Relaxed);
-    answers(&fixture, &gate, &request, "TC[X, -]");
+    answers(fixture, &gate, &request, "TC[X, -]");
     gate.readers.store(false, Relaxed);
     gate.units.store(true, Relaxed);
-    answers(&fixture, &gate, &request, "TC[X, -]");
+    answers(fixture, &gate, &request, "TC[X, -]");
     assert_eq!(tokens(&gate.store), []);
     gate.writers.store(false, Relaxed);
-    answers(&fixture, &gate, &request, "TC[X, -]");
+    answers(fixture, &gate, &request, "TC[X, -]");
     gate.units.store(false, Relaxed);
-    answers(&fixture, &gate, &other, "200");
+    answers(fixture, &gate, &other, "200");
 }
 
 /// Whoever holds the lock of the token is running the request.
@@ -137,7 +159,7 @@ fn a_token_that_is_held_is_a_request_in_progress() {
     let key = tokens(&store)[0].0.clone();
     store.hold(key.clone());
     // The first send may have been committed; its answer is known without the lock.
-    answers(&fixture, &store, &with_token("k", &[count("b0")]), "200");
+    answers(fixture, &store, &with_token("k", &[count("b0")]), "200");
     let later = extenddb_core::operation::Context {
         now: Timestamp(context().now.0 + 600_000),
         ..context()
@@ -154,7 +176,10 @@ fn a_token_that_is_held_is_a_request_in_progress() {
                 "Message": "Transaction from previous request is still in progress"})
         );
     }
-    assert_eq!(item(&gate.store, "b0").expect("it is there")["n"], json!({"N": "1"}));
+    assert_eq!(
+        item(&gate.store, "b0").expect("it is there")["n"],
+        json!({"N": "1"})
+    );
     gate.store.release(&key);
 }
 
@@ -183,7 +208,7 @@ fn an_item_that_is_held_is_a_conflict_of_its_member() {
             if let Some(token) = token {
                 request["ClientRequestToken"] = token.into();
             }
-            answers(&fixture, &store, &request, wanted);
+            answers(fixture, &store, &request, wanted);
             assert_eq!(fixture.items(&store), before, "{members:?}");
         }
     }
@@ -199,9 +224,9 @@ fn a_put_that_reads_nothing_meets_a_held_item_too() {
     ok(&store, "TransactWriteItems", json!({"TransactItems": [put]}));
     let key = store.items(TableId(3))[0].0.clone();
     store.hold(key.clone());
-    answers(&fixture, &store, &json!({"TransactItems": [put]}), "TC[X]");
+    answers(fixture, &store, &json!({"TransactItems": [put]}), "TC[X]");
     store.release(&key);
-    answers(&fixture, &store, &json!({"TransactItems": [put]}), "OK");
+    answers(fixture, &store, &json!({"TransactItems": [put]}), "OK");
 }
 
 /// What a table of tokens holds that nobody wrote there is no reason to run a request twice.
@@ -219,8 +244,12 @@ fn a_token_that_is_not_readable_is_an_internal_error() {
             tables: Vec::new(),
             keys: Keys(vec![(key.clone(), Need::Image)]),
             decide: Box::new(move |_| {
-                let mut change = ClaimKey::new(TableId::TOKENS, "000000000000/TransactWriteItems".into(), "k".into())
-                    .remove(0, &row);
+                let mut change = ClaimKey::new(
+                    TableId::TOKENS,
+                    "000000000000/TransactWriteItems".into(),
+                    "k".into(),
+                )
+                .remove(0, &row);
                 assert_eq!(of.table, TableId::TOKENS);
                 change.base = extenddb_core::write::Base::Put(row.clone());
                 Decision {
@@ -229,9 +258,15 @@ fn a_token_that_is_not_readable_is_an_internal_error() {
                 }
             }),
         };
-        run_now(store.transact(vec![unit]))[0].clone().expect("it is written");
+        run_now(store.transact(vec![unit]))[0]
+            .clone()
+            .expect("it is written");
         let (status, body) = call(&store, "TransactWriteItems", &request);
-        assert_eq!((status, &body["message"]), (500, &json!("Internal server error")), "{name}");
+        assert_eq!(
+            (status, &body["message"]),
+            (500, &json!("Internal server error")),
+            "{name}"
+        );
     }
     assert_eq!(item(&store, "b0").expect("it is there")["n"], json!({"N": "1"}));
 }
