@@ -8,9 +8,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from harness import Cluster, Proxy  # noqa: E402
+from harness import Cluster, Postgres, Proxy, stores  # noqa: E402
 
 _names = itertools.count(1)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true",
+                     help="histories, the bank, and the load of transactions at full size (an hour) instead of a minute each")
+    parser.addoption("--backend", action="append", choices=stores.KINDS,
+                     help="what the tests over HTTP keep items in; may be given several times; all without it")
 
 
 @pytest.fixture(scope="session")
@@ -35,16 +42,22 @@ def sql(cluster, database):
 
 
 @pytest.fixture(scope="module")
-def proxy(cluster, database, tmp_path_factory):
-    """The proxy in front of the module's database; it checks signatures."""
-    proxy = Proxy(cluster.conninfo(database), tmp_path_factory.mktemp("proxy") / "log")
+def store(cluster, database):
+    """What the proxies of the module keep items in."""
+    return Postgres(cluster.conninfo(database))
+
+
+@pytest.fixture(scope="module")
+def proxy(store, tmp_path_factory):
+    """The proxy in front of the module's store; it checks signatures."""
+    proxy = Proxy(store, tmp_path_factory.mktemp("proxy") / "log")
     yield proxy
     proxy.stop()
 
 
 @pytest.fixture(scope="module")
-def open_proxy(cluster, database, tmp_path_factory):
-    """The same without authentication, for requests written by hand."""
-    proxy = Proxy(cluster.conninfo(database), tmp_path_factory.mktemp("proxy") / "log", auth="none")
+def open_proxy(store, tmp_path_factory):
+    """One without authentication, for requests written by hand."""
+    proxy = Proxy(store.beside(), tmp_path_factory.mktemp("proxy") / "log", auth="none")
     yield proxy
     proxy.stop()

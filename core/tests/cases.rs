@@ -25,6 +25,9 @@ struct Case {
     row: String,
     /// Items put before, by table.
     stored: Option<String>,
+    /// Requests served before, each an operation and its body.
+    #[serde(default)]
+    before: Vec<(String, String)>,
     operation: String,
     request: String,
     status: u16,
@@ -36,6 +39,8 @@ struct Case {
     head: Option<String>,
     /// The whole body of the answer; sets compare unordered.
     answer: Option<String>,
+    /// What the answer holds among other things: every member that is named here, `null` for one that is not there.
+    shows: Option<String>,
     /// The item under the request's key afterwards, or `none`.
     after: Option<String>,
 }
@@ -104,6 +109,42 @@ fn unordered(value: &mut Value) {
     }
 }
 
+/// The request with `<x*9>` written out: nine times `x`.
+fn repeated(request: &str) -> String {
+    let mut parts = request.split('<');
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let times = part.split_once('>').and_then(|(inside, rest)| {
+            let (what, times) = inside.split_once('*')?;
+            Some((what.repeat(times.parse().ok()?), rest))
+        });
+        match times {
+            Some((many, rest)) => written.extend([&many, rest]),
+            None => written.extend(["<", part]),
+        }
+    }
+    written
+}
+
+/// Whether the value has all that is wanted of it.
+fn holds(value: &Value, wanted: &Value) -> bool {
+    match (value, wanted) {
+        (Value::Object(members), Value::Object(wanted)) => wanted.iter().all(|(name, wanted)| {
+            members
+                .get(name)
+                .map_or(wanted.is_null(), |member| holds(member, wanted))
+        }),
+        (Value::Array(list), Value::Array(wanted)) => {
+            list.len() == wanted.len()
+                && list
+                    .iter()
+                    .zip(wanted)
+                    .all(|(value, wanted)| holds(value, wanted))
+        }
+        _ => value == wanted,
+    }
+}
+
 fn parsed(text: &str) -> Value {
     let mut value = serde_json::from_str(text).unwrap_or_else(|fault| panic!("{fault} in {text}"));
     unordered(&mut value);
@@ -141,7 +182,11 @@ fn fault(case: &Case) -> Option<String> {
             assert_eq!(status, 200, "{}: stored: {body}", case.row);
         }
     }
-    let (status, mut body) = call(&store, &case.operation, &case.request);
+    for (operation, request) in &case.before {
+        let (status, body) = call(&store, operation, &repeated(request));
+        assert_eq!(status, 200, "{}: before: {body}", case.row);
+    }
+    let (status, mut body) = call(&store, &case.operation, &repeated(&case.request));
     unordered(&mut body);
     if status != case.status {
         return Some(format!("status {status}: {body}"));
@@ -170,6 +215,14 @@ fn fault(case: &Case) -> Option<String> {
         .filter(|wanted| body != *wanted)
     {
         return Some(format!("answer\n    {body}\n  not\n    {wanted}"));
+    }
+    if let Some(wanted) = case
+        .shows
+        .as_deref()
+        .map(parsed)
+        .filter(|wanted| !holds(&body, wanted))
+    {
+        return Some(format!("answer\n    {body}\n  does not show\n    {wanted}"));
     }
     let after = case.after.as_deref()?;
     let request: Value = serde_json::from_str(&case.request).ok()?;

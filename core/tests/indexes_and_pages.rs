@@ -359,3 +359,25 @@ fn a_refused_write_leaves_no_row() {
         assert_eq!((store.items(table.id), store.index_rows(table.id)), before);
     }
 }
+
+/// Row 102: four segments of a hundred items, in pages and at once.
+#[test]
+fn four_segments_answer_each_of_a_hundred_items_once() {
+    let store = MemoryStore::default();
+    create(&store);
+    let mut written = Vec::new();
+    for n in 0..100 {
+        let item = json!({"pk": {"S": format!("p{n}")}, "sk": {"N": "1"}});
+        ok(&store, "PutItem", json!({"TableName": "Mixed", "Item": item}));
+        written.push(item);
+    }
+    for limit in [None, Some(1), Some(7), Some(100)] {
+        let of_segment = |segment: usize| {
+            let request = json!({"TableName": "Mixed", "Segment": segment, "TotalSegments": 4});
+            pages(&store, "Scan", &request, limit)
+        };
+        let segments: Vec<Vec<Value>> = (0..4).map(of_segment).collect();
+        assert!(segments.iter().all(|segment| segment.len() < 100));
+        assert_eq!(sorted(segments.concat()), sorted(written.clone()));
+    }
+}

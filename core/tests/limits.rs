@@ -579,6 +579,16 @@ fn the_old_layer_words_members_and_parameters_its_own_way() {
                 .to_owned(),
         ),
         (
+            "Scan",
+            json!({"TableName": "Hash1", "ExclusiveStartKey": {"pk": {"N": "1"}}}),
+            "The provided starting key is invalid: The provided key element does not match the schema".to_owned(),
+        ),
+        (
+            "Scan",
+            json!({"TableName": "Hash1", "ExclusiveStartKey": {"pk": {"S": "a"}, "x": {"S": "a"}}}),
+            "The provided starting key is invalid: The provided key element does not match the schema".to_owned(),
+        ),
+        (
             "PutItem",
             json!({"TableName": "Hash1", "Item": item, "ExpressionAttributeValues": values}),
             "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null"

@@ -235,7 +235,8 @@ impl RequestContext {
                     account = named;
                 }
                 Json::String(text) if name == "waitTag" => {
-                    let lock = u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16);
+                    let is_name = text.len() == 16 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+                    let lock = u64::from_str_radix(text, 16).ok().filter(|_| is_name);
                     wait_for = Some(LockName(lock.ok_or_else(|| {
                         Raise::new(
                             INVALID_PARAMETER_VALUE,

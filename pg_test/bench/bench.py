@@ -13,9 +13,12 @@ from pathlib import Path
 import wire
 import workload
 from server import Server
-from workload import GET, GET_ITEM, PLAIN_GET, PLAIN_PUT, PLAIN_QUERY, PLAIN_UPDATE, PUT, PUT_ITEM, QUERY, UPDATE
+from workload import (
+    GET, GET_ITEM, PLAIN_GET, PLAIN_PUT, PLAIN_QUERY, PLAIN_UPDATE, PUT, PUT_ITEM, QUERY, UPDATE, plain_transaction, puts,
+    transaction,
+)
 
-PARTS = ("sql", "proxy", "memory")
+PARTS = ("sql", "builds", "proxy", "memory")
 
 # name, the measured, the measure, the budget of the ratio of their rates (measured / measure), connections
 SQL_PAIRS = [
@@ -26,6 +29,12 @@ SQL_PAIRS = [
     ("conditional UpdateItem / PutItem", UPDATE, PUT, 1 / 1.5),
     ("conditional UpdateItem / UPDATE", UPDATE, PLAIN_UPDATE, None),
     ("Query of 100 items / SELECT", QUERY, PLAIN_QUERY, None),
+    ("TransactWriteItems of 10 / BEGIN, 10 upserts, COMMIT", transaction(10), plain_transaction(10), None),
+    ("TransactWriteItems of 25 / BEGIN, 25 upserts, COMMIT", transaction(25), plain_transaction(25), None),
+    ("TransactWriteItems of 10 / 10 PutItems", transaction(10), puts(10), None),
+    ("TransactWriteItems of 25 / 25 PutItems", transaction(25), puts(25), None),
+    ("TransactWriteItems of 25 / PutItem", transaction(25), PUT, 1 / 12),
+    ("TransactWriteItems of 25 without token / PutItem", transaction(25, token=False), PUT, 1 / 12),
 ]
 READS = {GET, PLAIN_GET, GET_ITEM, QUERY, PLAIN_QUERY}
 # name, request, the measure, the budget with one connection, with 64
@@ -40,14 +49,14 @@ class Table:
 
     def __init__(self, title):
         print(f"\n{title}\n")
-        print(f"{'measured / measure':36} {'connections':>11} {'measured/s':>24} {'measure/s':>24} {'ratio':>18} "
+        print(f"{'measured / measure':52} {'connections':>11} {'measured/s':>24} {'measure/s':>24} {'ratio':>18} "
               f"{'budget':>6} {'CPU':>10}")
 
     def line(self, name, connections, pairs, budget, cpu=""):
         measured, measure = [list(rates) for rates in zip(*pairs)]
         ratios = [a / b for a, b in pairs]
         verdict = "" if budget is None else f"{budget:.2f}{' ' if statistics.median(ratios) >= budget else '!'}"
-        print(f"{name:36} {connections:>11} {spread(measured):>24} {spread(measure):>24} {spread(ratios, 2):>18} "
+        print(f"{name:52} {connections:>11} {spread(measured):>24} {spread(measure):>24} {spread(ratios, 2):>18} "
               f"{verdict:>6} {cpu:>10}", flush=True)
 
 
@@ -72,6 +81,36 @@ def sql(options, server):
                     cpu.append((cpu_ours, cpu_theirs))
                 cpu_us = [statistics.median(side) for side in zip(*cpu)]
                 table.line(name, connections, pairs, budget, f"{cpu_us[0]:.0f}/{cpu_us[1]:.0f} us")
+
+
+# What another build is compared by, and how much of its rate is asked for.
+BUILD_SCRIPTS = [("PutItem", PUT), ("GetItem", GET), ("ddb.put", PUT_ITEM), ("ddb.get", GET_ITEM),
+                 ("conditional UpdateItem", UPDATE), ("Query of 100 items", QUERY)]
+BUILD_BUDGET = 0.95
+
+
+def builds(options, server):
+    """This build and another, each on a cluster of its own."""
+    if options.other is None:
+        return
+    other = Server(options.pg_config, options.other, options.place)
+    try:
+        workload.load(other.sql)
+        for durable in (True, False):
+            table = Table(f"This build / the one in {options.other}, synchronous_commit = {'on' if durable else 'off'}")
+            for name, script in BUILD_SCRIPTS:
+                if (options.only and options.only not in name) or (durable and script in READS):
+                    continue
+                for connections in options.connections:
+                    sides = [], []
+                    for turn in range(options.rounds):
+                        for side, of in zip(sides, (server, other)):
+                            side.append(of.pgbench(script, connections, options.seconds, durable))
+                    cpu_us = [statistics.median(cpu for _, cpu in side) for side in sides]
+                    pairs = [(ours, theirs) for (ours, _), (theirs, _) in zip(*sides)]
+                    table.line(name, connections, pairs, BUILD_BUDGET, f"{cpu_us[0]:.0f}/{cpu_us[1]:.0f} us")
+    finally:
+        other.remove()
 
 
 def proxy(options, server):
@@ -122,6 +161,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of one run (default 5)")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 4], help="for SQL (default 1 4)")
     parser.add_argument("--only", metavar="TEXT", help="the pairs whose name contains this")
+    parser.add_argument("--other", type=Path, metavar="TARGET",
+                        help="another build to compare with: its target/release, with its extension and its xtask")
     parser.add_argument("--place", type=Path, help="a directory for the cluster (default: the system's for temporary files)")
     parser.add_argument("--pg-config", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--target", type=Path, required=True, help=argparse.SUPPRESS)
@@ -136,7 +177,7 @@ def main():
               "of JSON", flush=True)
         workload.load(server.sql)
         for part in options.parts or PARTS:
-            {"sql": sql, "proxy": proxy, "memory": memory}[part](options, server)
+            {"sql": sql, "builds": builds, "proxy": proxy, "memory": memory}[part](options, server)
     finally:
         server.remove()
 

@@ -65,6 +65,39 @@ PLAIN_UPDATE = RANDOM + (
     "UPDATE plain SET item = jsonb_set(item, '{visits,N}', to_jsonb((:n)::text)) "
     "WHERE pk = 'user#' || :k AND item->'active'->>'BOOL' = 'true';")
 
+MEMBERS_MAX = 25
+SPREAD = ITEMS // MEMBERS_MAX
+RANDOM_MEMBERS = f"\\set k random(1, {SPREAD})\n\\set n random(1, 1000)\n"
+
+
+def member_keys(members):
+    """SQL for numbers of items, no two the same."""
+    return [f"(:k + {place * SPREAD})" for place in range(members)]
+
+
+def transaction(members, token=True):
+    """TransactWriteItems of so many puts, with the token that SDKs send."""
+    parts = ['{"TransactItems":[']
+    for place, key in enumerate(member_keys(members)):
+        parts += ["," if place else "", '{"Put":{"TableName":"Items","Item":', (document(key, ":n"),), "}}"]
+    parts.append("]")
+    if token:
+        parts += [',"ClientRequestToken":"', ("gen_random_uuid()",), '"']
+    parts.append("}")
+    return RANDOM_MEMBERS + call("TransactWriteItems", joined(*parts) + "::json")
+
+
+def puts(members):
+    """The same items, each by a PutItem and a commit of its own."""
+    return RANDOM_MEMBERS + "\n".join(call("PutItem", put_request(key, ":n")) for key in member_keys(members))
+
+
+def plain_transaction(members):
+    upserts = [f"INSERT INTO plain VALUES ('user#' || {key}, {document(key, ':n')}::jsonb) "
+               "ON CONFLICT (pk) DO UPDATE SET item = EXCLUDED.item;" for key in member_keys(members)]
+    return RANDOM_MEMBERS + "\n".join(["BEGIN;", *upserts, "COMMIT;"])
+
+
 PAGE = f"\\set p random(1, {PAGES})\n"
 PLAIN_QUERY = PAGE + f"SELECT item FROM plain_pages WHERE pk = 'page#' || :p ORDER BY sk LIMIT {PAGE_ITEMS};"
 QUERY = PAGE + call("Query", joined(

@@ -51,7 +51,7 @@ def parted(one, other):
     return one
 
 
-def run(pair, seed, count, seconds, faults, entries, tables_part):
+def run(pair, seed, count, seconds, faults, entries, tables_part, record, only):
     found, decided = {}, Counter()
     deadline = time.monotonic() + seconds
     for number in range(count):
@@ -64,15 +64,15 @@ def run(pair, seed, count, seconds, faults, entries, tables_part):
             operation, body = tables.request(source)
             ask = lambda asked: tables.difference(pair, operation, asked)  # noqa: E731
         else:
-            operation, body = requests.request(source, faults)
+            operation, body = requests.request(source, faults, only)
             ask = lambda asked: pair.difference(operation, asked)  # noqa: E731
         difference = ask(body)
         if difference is None:
             continue
         name = difference[0]
-        entry = next(
-            (entry for entry in entries if entry.fits(*difference, json.dumps(body, ensure_ascii=False))), None
-        )
+        if record:
+            print(json.dumps([name, difference[1].text, difference[2].text, body]), file=record, flush=True)
+        entry = known.decides(entries, name, difference[1].text, difference[2].text, body)
         if entry:
             decided[entry.rule] += 1
             continue
@@ -84,7 +84,7 @@ def run(pair, seed, count, seconds, faults, entries, tables_part):
             again = ask(candidate)
             return again is not None and again[0] == name
 
-        small = shrink(body, still_differs)
+        small = body if record else shrink(body, still_differs)
         again = ask(small) or difference
         found[name] = {"times": 1, "number": number, "request": small, "ours": again[1], "oracle": again[2]}
     return found, decided
@@ -100,13 +100,18 @@ def main():
     parser.add_argument("--faults", type=float, default=0.5, help="part of the requests that are broken")
     parser.add_argument("--tables", type=float, default=0.1, help="part of the requests that are about tables")
     parser.add_argument("--all", action="store_true", help="show decided differences too")
+    parser.add_argument("--only", type=lambda names: names.split(","), help="of the operations on items these alone")
+    parser.add_argument("--record", help="append every difference to this file, as it came, for `known.py`")
     chosen = parser.parse_args()
 
+    record = open(chosen.record, "a") if chosen.record else None
     with contextlib.nullcontext(chosen.ours) if chosen.ours else our_server() as ours:
         pair = Pair(ours, chosen.oracle)
         tables.prepare(pair)
         entries = [] if chosen.all else known.load()
-        found, decided = run(pair, chosen.seed, chosen.count, chosen.seconds, chosen.faults, entries, chosen.tables)
+        found, decided = run(
+            pair, chosen.seed, chosen.count, chosen.seconds, chosen.faults, entries, chosen.tables, record, chosen.only
+        )
 
     for name, example in sorted(found.items(), key=lambda entry: len(json.dumps(entry[1]["request"]))):
         operation = name[0]

@@ -82,13 +82,13 @@ def normal(body, operation, request):
             if operation == "Scan" or "IndexName" in request:
                 body.pop(member, None)
     if operation == "BatchGetItem":
-        for items in body.get("Responses", {}).values():
+        for items in body["Responses"].values() if "Responses" in body else ():
             items.sort(key=repr)
     for member in ("ConsumedCapacity", "TableNames"):
         if isinstance(body.get(member), list):
             body[member].sort(key=repr)
     for metrics in body.get("ItemCollectionMetrics", {}).values():
-        if isinstance(metrics, list) and operation == "BatchWriteItem":
+        if isinstance(metrics, list) and operation in ("BatchWriteItem", "TransactWriteItems"):
             metrics.sort(key=repr)
     return body
 

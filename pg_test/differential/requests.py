@@ -9,8 +9,9 @@ from .world import INDEXES, SCHEMAS, TYPES, key_value
 #: How often each is asked.
 WEIGHTS = {
     "PutItem": 14, "UpdateItem": 18, "DeleteItem": 8, "GetItem": 10, "BatchGetItem": 8, "BatchWriteItem": 8, "Query": 20, "Scan": 12,
+    "TransactWriteItems": 10, "TransactGetItems": 6,
 }  # fmt: skip
-WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"}
+WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
 ENUMS = {
     "ReturnValues": ["NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"],
     "ReturnConsumedCapacity": ["INDEXES", "TOTAL", "NONE"],
@@ -245,6 +246,58 @@ class Request:
         self.enum("ReturnConsumedCapacity", 0.3)
         self.enum("ReturnItemCollectionMetrics", 0.1)
 
+    def transact_write_items(self):
+        members = {}
+        for _ in range(self.random.choice([1, 1, 2, 2, 3, 4])):
+            member = self.member()
+            (action,) = member.values()
+            key = action["Item"] if "Item" in action else action["Key"]
+            members[action["TableName"], str([key.get(name) for name in SCHEMAS[action["TableName"]]])] = member
+        self.body["TransactItems"] = list(members.values())
+        if self.chance(0.03):
+            self.body["TransactItems"].append(self.body["TransactItems"][0])
+        self.enum("ReturnConsumedCapacity", 0.3)
+        self.enum("ReturnItemCollectionMetrics", 0.1)
+
+    def member(self):
+        """One action; most of its conditions hold for many items."""
+        table = self.table()
+        name = self.random.choice(["Put", "Put", "Update", "Update", "Delete", "ConditionCheck"])
+        action = {"TableName": table}
+        self.names, self.values = {}, {}
+        if name == "Put":
+            action["Item"] = self.item(table)
+        else:
+            action["Key"] = self.key(table)
+        if name == "Update":
+            action["UpdateExpression"] = expressions.update(self.mentions())
+        if name == "ConditionCheck" or self.chance(0.3):
+            simple = f"attribute_exists({SCHEMAS[table][0]})"
+            action["ConditionExpression"] = simple if self.chance(0.5) else expressions.condition(self.mentions())
+        if self.names:
+            action["ExpressionAttributeNames"] = self.names
+        if self.values:
+            action["ExpressionAttributeValues"] = self.values
+        if self.chance(0.25):
+            action["ReturnValuesOnConditionCheckFailure"] = self.random.choice(["ALL_OLD", "NONE"])
+        return {name: action}
+
+    def transact_get_items(self):
+        members = {}
+        for _ in range(self.random.choice([1, 1, 2, 3])):
+            table = self.table()
+            get = {"TableName": table, "Key": self.key(table)}
+            self.names = {}
+            if self.chance(0.5):
+                get["ProjectionExpression"] = expressions.projection(self.mentions())
+            if self.names:
+                get["ExpressionAttributeNames"] = self.names
+            members[table, str(get["Key"])] = {"Get": get}
+        self.body["TransactItems"] = list(members.values())
+        if self.chance(0.03):
+            self.body["TransactItems"].append(self.body["TransactItems"][0])
+        self.enum("ReturnConsumedCapacity", 0.3)
+
     def start_key(self, table, index):
         names = [*(INDEXES[table].get(index, []) if index else []), *SCHEMAS[table]]
         key = {name: key_value(self.random, TYPES[table].get(name, "S")) for name in names}
@@ -339,6 +392,7 @@ class Request:
 MAKERS = {
     "PutItem": Request.put_item, "UpdateItem": Request.update_item, "DeleteItem": Request.delete_item, "GetItem": Request.get_item,
     "BatchGetItem": Request.batch_get_item, "BatchWriteItem": Request.batch_write_item, "Query": Request.query, "Scan": Request.scan,
+    "TransactWriteItems": Request.transact_write_items, "TransactGetItems": Request.transact_get_items,
 }  # fmt: skip
 #: Members that no maker sets, for faults of combination.
 OPTIONAL = {
@@ -352,12 +406,15 @@ OPTIONAL = {
               "ProjectionExpression", "FilterExpression", "KeyConditionExpression", "ScanIndexForward", "ReturnConsumedCapacity"],
     "Scan": ["IndexName", "Select", "AttributesToGet", "Limit", "ScanFilter", "ConditionalOperator", "ExclusiveStartKey", "Segment",
              "TotalSegments", "ProjectionExpression", "FilterExpression", "ConsistentRead", "ReturnConsumedCapacity"],
+    "TransactWriteItems": ["ReturnConsumedCapacity", "ReturnItemCollectionMetrics"],
+    "TransactGetItems": ["ReturnConsumedCapacity"],
 }  # fmt: skip
 
 
-def request(random, faults=0.5):
-    """An operation and a request for it; with a fault or two in that part of them."""
-    operation = random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+def request(random, faults=0.5, only=None):
+    """An operation, one of `only`, and a request for it; with a fault or two in that part of them."""
+    names = only or list(WEIGHTS)
+    operation = random.choices(names, [WEIGHTS[name] for name in names])[0]
     made = Request(random)
     MAKERS[operation](made)
     body = made.body

@@ -53,9 +53,17 @@ class Server:
         return body
 
     def create(self, table):
-        if self.call("DescribeTable", {"TableName": table["TableName"]})[0] == 200:
-            self.ok("DeleteTable", {"TableName": table["TableName"]})
+        self.drop(table["TableName"])
         self.ok("CreateTable", table)
+
+    def drop(self, table):
+        """Deletes a table that may be there, and protected."""
+        name = {"TableName": table}
+        status, answer = self.call("DescribeTable", name)
+        if status == 200:
+            if answer["Table"].get("DeletionProtectionEnabled"):
+                self.ok("UpdateTable", {**name, "DeletionProtectionEnabled": False})
+            self.ok("DeleteTable", name)
 
     def write(self, table, items, gone=()):
         requests = [{"PutRequest": {"Item": item}} for item in items]
@@ -130,6 +138,12 @@ class Pair:
 
 
 def tables_of(request):
+    """The tables that a write may have changed."""
+    if "TransactItems" in request:
+        members = request["TransactItems"] if isinstance(request["TransactItems"], list) else []
+        actions = [action for member in members if isinstance(member, dict) for action in member.values()]
+        named = {action.get("TableName") for action in actions if isinstance(action, dict)}
+        return sorted(table for table in named if isinstance(table, str) and table in world.SCHEMAS)
     named = (
         request.get("RequestItems")
         if isinstance(request.get("RequestItems"), dict)

@@ -205,10 +205,10 @@ def difference(pair, operation, body):
         for server in pair.servers:
             for name in server.ok("ListTables", {})["TableNames"]:
                 if name not in names and name != "Change1":
-                    server.call("DeleteTable", {"TableName": name})
+                    server.drop(name)
             server.create(world.CHANGED)
             for table in world.TABLES:
-                if server.call("DescribeTable", {"TableName": table["TableName"]})[0] != 200:
+                if table["TableName"] == body.get("TableName") or server.call("DescribeTable", {"TableName": table["TableName"]})[0] != 200:
                     server.create(table)
                     pair._restore(server, table["TableName"], {})
     ours, oracle = answers

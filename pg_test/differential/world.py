@@ -1,6 +1,6 @@
 """The tables both servers hold, and the items in them: what a request may meet."""
 
-from wire.schema import table
+from harness.schema import table
 
 TABLES = [
     table("Hash1", "pk"),

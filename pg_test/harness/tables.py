@@ -140,6 +140,40 @@ def index_faults(connection, table):
     return faults
 
 
+def index_faults_by_wire(client, table):
+    """What the indexes of a table hold that does not follow from its items, or lack, as Scan answers both. `client` has
+    `ok(operation, body)`."""
+    description = client.ok("DescribeTable", {"TableName": table})["Table"]
+    key = [part["AttributeName"] for part in description["KeySchema"]]
+    kinds = {part["AttributeName"]: part["AttributeType"] for part in description["AttributeDefinitions"]}
+    held = scan_by_wire(client, table)
+    faults = []
+    for index in description.get("LocalSecondaryIndexes", []) + description.get("GlobalSecondaryIndexes", []):
+        index_key = [part["AttributeName"] for part in index["KeySchema"]]
+        projection = index["Projection"]
+        kept = {*key, *index_key, *projection.get("NonKeyAttributes", [])}
+        implied = Counter(
+            canonical({n: v for n, v in item.items() if projection["ProjectionType"] == "ALL" or n in kept})
+            for item in held
+            if all(kinds[name] in item.get(name, {}) for name in index_key)
+        )
+        found = Counter(canonical(entry) for entry in scan_by_wire(client, table, IndexName=index["IndexName"]))
+        faults += [f"{index['IndexName']} lacks {entry}" for entry in implied - found]
+        faults += [f"{index['IndexName']} has too much: {entry}" for entry in found - implied]
+    return faults
+
+
+def scan_by_wire(client, table, **more):
+    """All items of a table or index."""
+    found, start = [], {}
+    while True:
+        page = client.ok("Scan", {"TableName": table, **more, **start})
+        found += page["Items"]
+        if "LastEvaluatedKey" not in page:
+            return found
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
 def canonical(item):
     """A text that is the same for equal items."""
 

@@ -16,13 +16,14 @@ _QUERY = dict(TableName="Orders", KeyConditionExpression="pk = :p AND sk BETWEEN
 _GET = _json(TableName="Orders", Key=_KEY, ConsistentRead=True)
 _PUT = _json(TableName="Orders", Item=_ITEM)
 
-_TRANSACTION = _json(ClientRequestToken="api", TransactItems=[
+_MEMBERS = dict(TransactItems=[
     {"Put": {"TableName": "Orders", "Item": {**_ITEM, "sk": {"S": "5"}}}},
     {"Update": {"TableName": "Orders", "Key": {**_KEY, "sk": {"S": "6"}}, "UpdateExpression": "SET g = :g",
                 "ExpressionAttributeValues": {":g": {"S": "x"}}}},
     {"Delete": {"TableName": "Orders", "Key": {**_KEY, "sk": {"S": "7"}}}},
     {"ConditionCheck": {"TableName": "Plain", "Key": {"pk": {"S": "none"}},
                         "ConditionExpression": "attribute_not_exists(pk)"}}])
+_TRANSACTION, _WITH_TOKEN = _json(**_MEMBERS), _json(**_MEMBERS, ClientRequestToken="api")
 _TRANSACT_GET = _json(TransactItems=[{"Get": {"TableName": "Orders", "Key": _KEY}},
                                      {"Get": {"TableName": "Plain", "Key": {"pk": {"S": "a"}}}}])
 
@@ -73,7 +74,7 @@ WRITE = [
         {"PutRequest": {"Item": {**_ITEM, "sk": {"S": "2"}}}}, {"PutRequest": {"Item": {**_ITEM, "sk": {"S": "3"}}}},
         {"DeleteRequest": {"Key": {**_KEY, "sk": {"S": "4"}}}}]}) + "')",
     "ddb.transact_write_items('" + _TRANSACTION + "')",
-    "ddb.transact_write('" + _TRANSACTION + "')",
+    "ddb.transact_write('" + _WITH_TOKEN + "')",
     f"ddb.request('PutItem', '{_PUT}')",
     f"ddb.requests(ARRAY['PutItem','PutItem'], ARRAY['{_PUT}', '{_PUT}']::pg_catalog.json[])",
     f"ddb.put('Orders', '{ITEM}')",

@@ -10,8 +10,7 @@ from boto3.dynamodb.conditions import Attr, Key
 from boto3.dynamodb.types import Binary
 from botocore.exceptions import ClientError
 
-from harness import Proxy
-from schema import table, unordered
+from harness.schema import table, unordered
 
 ITEM_MAX_BYTES = 409_600
 PAGE_BYTES = 1_048_576
@@ -110,38 +109,6 @@ def test_tables_come_and_go(client, create):
     client.create_table(**table(names[0], "pk"))
     client.get_waiter("table_exists").wait(TableName=names[0], WaiterConfig={"Delay": 1, "MaxAttempts": 30})
     assert client.scan(TableName=names[0])["Items"] == []
-
-
-@pytest.mark.parametrize("turned", [False, True], ids=["in this order", "in the other"])
-def test_one_session_serves_every_operation(cluster, database, client, create, tmp_path, turned):
-    """A session with PostgreSQL keeps what it has prepared: of two operations each comes first once."""
-    name, doomed = create("pk", gsi=[("index", "g", "ALL")]), create("pk")
-    # What a description says of the size is remembered; of this one there is nothing yet.
-    client.create_table(**table(f"Unmeasured{turned}", "pk"))
-    item = {"pk": {"S": "k"}, "g": {"S": "g"}}
-    key = {"pk": {"S": "k"}}
-    query = dict(TableName=name, KeyConditionExpression="pk = :k", ExpressionAttributeValues={":k": {"S": "k"}})
-    calls = [
-        ("create_table", table(f"Created{turned}", "pk")),
-        ("describe_table", dict(TableName=f"Unmeasured{turned}")),
-        ("list_tables", dict(Limit=5)),
-        ("put_item", dict(TableName=name, Item=item)),
-        ("get_item", dict(TableName=name, Key=key)),
-        ("update_item", dict(TableName=name, Key=key, UpdateExpression="REMOVE absent")),
-        ("query", query),
-        ("scan", dict(TableName=name, IndexName="index")),
-        ("batch_write_item", dict(RequestItems={name: [{"PutRequest": {"Item": item}}]})),
-        ("batch_get_item", dict(RequestItems={name: {"Keys": [key]}})),
-        ("delete_item", dict(TableName=name, Key=key)),
-        ("delete_table", dict(TableName=doomed)),
-    ]
-    server = Proxy(cluster.conninfo(database), tmp_path / "log", arguments=["--pool", "1"])
-    try:
-        session = server.client()
-        for operation, request in (calls[::-1] if turned else calls) + calls[1:-1] + calls[-2:0:-1]:
-            getattr(session, operation)(**request)
-    finally:
-        server.stop()
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -84,18 +85,21 @@ class Wire:
         assert status == 200, answer
         return answer
 
+    def drop(self, table):
+        name = {"TableName": table}
+        if self.call("DeleteTable", name)[0] != 200:
+            self.ok("UpdateTable", {**name, "DeletionProtectionEnabled": False})
+            self.ok("DeleteTable", name)
+
     def reset(self):
         """Back to the four tables, empty."""
         for name in self.ok("ListTables", {})["TableNames"]:
             if name not in KEYS:
-                self.call("DeleteTable", {"TableName": name})
+                self.drop(name)
         if self.changed:
             self.changed = False
             for table in TABLES:
-                name = {"TableName": table["TableName"]}
-                if self.call("DeleteTable", name)[0] != 200:
-                    self.ok("UpdateTable", {**name, "DeletionProtectionEnabled": False})
-                    self.ok("DeleteTable", name)
+                self.drop(table["TableName"])
                 self.ok("CreateTable", table)
             return
         for name, keys in KEYS.items():
@@ -108,6 +112,11 @@ def wire(open_proxy):
     return Wire(open_proxy)
 
 
+def _repeated(request):
+    """The request with `<x*9>` written out: nine times `x`."""
+    return re.sub(r"<([^<>*]*)\*(\d+)>", lambda found: found[1] * int(found[2]), request).encode()
+
+
 def _unordered(value):
     if isinstance(value, dict):
         return {
@@ -117,6 +126,17 @@ def _unordered(value):
     if isinstance(value, list):
         return [_unordered(member) for member in value]
     return value
+
+
+def _holds(value, wanted):
+    """Whether the value has all that is wanted of it; a `null` is wanted not to be there."""
+    if isinstance(value, dict) and isinstance(wanted, dict):
+        return all(
+            _holds(value[name], inner) if name in value else inner is None for name, inner in wanted.items()
+        )
+    if isinstance(value, list) and isinstance(wanted, list):
+        return len(value) == len(wanted) and all(map(_holds, value, wanted))
+    return value == wanted
 
 
 def _key_of(request):
@@ -131,7 +151,11 @@ def test_row(wire, case):
     for table, items in json.loads(case.get("stored", "{}")).items():
         for item in items:
             wire.ok("PutItem", {"TableName": table, "Item": item})
-    status, body = wire.call(case["operation"], case["request"].encode())
+    for operation, request in case.get("before", []):
+        wire.changed |= operation in CHANGE_TABLES
+        status, body = wire.call(operation, _repeated(request))
+        assert status == 200, body
+    status, body = wire.call(case["operation"], _repeated(case["request"]))
     wire.changed |= status == 200 and case["operation"] in CHANGE_TABLES
     body = body or {}
     assert status == case["status"], body
@@ -144,6 +168,8 @@ def test_row(wire, case):
         assert text.startswith(case["head"])
     if "answer" in case:
         assert _unordered(body) == _unordered(json.loads(case["answer"]))
+    if "shows" in case:
+        assert _holds(_unordered(body), _unordered(json.loads(case["shows"]))), body
     if "after" in case:
         request = json.loads(case["request"])
         get = {"TableName": request["TableName"], "Key": _key_of(request), "ConsistentRead": True}

@@ -8,7 +8,6 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use extenddb_backend_postgres::{Config, ConfigError, Limits, OpenError, Postgres, SynchronousCommit};
 use time::{UtcDateTime, format_description::well_known::Rfc3339};
 use tokio::{
     net::TcpListener,
@@ -18,9 +17,11 @@ use tokio::{
 use tracing_subscriber::EnvFilter;
 
 use crate::{
+    backend::{Backend, BackendOptions, ChoiceError, Chosen},
     front::Front,
     server,
     signature::{Authentication, Key, SessionToken, Verifier},
+    welcome,
 };
 
 #[derive(Args)]
@@ -35,19 +36,8 @@ pub struct Options {
     )]
     listen: Vec<String>,
 
-    /// The database: key=value pairs or a postgresql:// URL; what it leaves open comes from PGHOST, PGPORT, PGUSER,
-    /// PGDATABASE, PGPASSWORD and libpq's defaults
-    #[arg(
-        long,
-        env = "EXTENDDB_POSTGRES",
-        value_name = "CONNINFO",
-        hide_env_values = true
-    )]
-    postgres: Option<String>,
-
-    /// The most sessions with PostgreSQL at a time
-    #[arg(long, env = "EXTENDDB_POOL", value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pool: u32,
+    #[command(flatten)]
+    backend: BackendOptions,
 
     /// How signatures are checked; strict by default where a key is set or others than this machine can connect, else
     /// format. The key is EXTENDDB_ACCESS_KEY_ID and EXTENDDB_SECRET_ACCESS_KEY, else AWS_ACCESS_KEY_ID,
@@ -71,15 +61,6 @@ pub struct Options {
     #[arg(long, env = "EXTENDDB_DRAIN_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     drain_timeout: Duration,
 
-    /// What a commit waits for
-    #[arg(
-        long,
-        env = "EXTENDDB_SYNCHRONOUS_COMMIT",
-        value_name = "SETTING",
-        default_value = "durable"
-    )]
-    synchronous_commit: Commit,
-
     #[arg(
         long,
         env = "EXTENDDB_LOG_FORMAT",
@@ -101,19 +82,6 @@ enum Auth {
     Format,
     /// Signatures are not looked at; on loopback only
     None,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Commit {
-    /// The local flush at least, whatever the database or role sets; remote_apply where the server is set to it
-    Durable,
-    Off,
-    Local,
-    #[value(name = "remote_write")]
-    RemoteWrite,
-    On,
-    #[value(name = "remote_apply")]
-    RemoteApply,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -151,9 +119,7 @@ pub enum Refusal {
     #[error("the log filter is not valid: {0}")]
     Log(tracing_subscriber::filter::ParseError),
     #[error(transparent)]
-    Config(#[from] ConfigError),
-    #[error(transparent)]
-    Open(#[from] OpenError),
+    Backend(#[from] ChoiceError),
     #[error("cannot start: {0}")]
     System(std::io::Error),
 }
@@ -176,17 +142,15 @@ async fn serve(
     authentication: Authentication,
 ) -> Result<(), Refusal> {
     let stop = stop_signal().map_err(Refusal::System)?;
-    let backend = Postgres::connect(Config {
-        connection: extenddb_backend_postgres::connection_settings(options.postgres.as_deref(), environment)?,
-        pool_size: usize::try_from(options.pool).unwrap_or(usize::MAX),
-        request_timeout: options.request_timeout,
-        synchronous_commit: options.synchronous_commit.into(),
-        limits: Limits {
-            requests: 5000,
-            bytes: 128 << 20,
-        },
-    })
-    .await?;
+    let backend = options
+        .backend
+        .open(
+            &options.region,
+            &options.account,
+            options.request_timeout,
+            environment,
+        )
+        .await?;
     let mut listeners = Vec::new();
     for address in listen {
         listeners.push(
@@ -202,9 +166,12 @@ async fn serve(
                 .map_or_else(|_| String::new(), |address| address.to_string()),
             auth = authentication.name(),
             region = options.region,
-            extension = backend.extension_version(),
+            backend = named(&backend),
             "listening"
         );
+    }
+    if let (Chosen::Sqlite { place, .. }, LogFormat::Text) = (&backend, options.log_format) {
+        welcome::print(&listeners, place, &authentication, &options.region);
     }
     let front = Arc::new(Front {
         backend,
@@ -215,9 +182,17 @@ async fn serve(
         stopping: AtomicBool::new(false),
     });
     server::run(listeners, front.clone(), stop, options.drain_timeout).await;
-    crate::backend::Backend::close(&front.backend).await;
+    front.backend.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// For the log.
+fn named(backend: &Chosen) -> String {
+    match backend {
+        Chosen::Postgres(postgres) => format!("PostgreSQL, extension {}", postgres.extension_version()),
+        Chosen::Sqlite { place, .. } => format!("SQLite, {place}"),
+    }
 }
 
 /// Done at the first SIGTERM or SIGINT; the second ends the process at once.
@@ -236,7 +211,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>, std::io::Error> {
     })
 }
 
-fn environment(name: &str) -> Option<String> {
+pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -361,19 +336,6 @@ fn authentication(
     }
 }
 
-impl From<Commit> for SynchronousCommit {
-    fn from(commit: Commit) -> SynchronousCommit {
-        match commit {
-            Commit::Durable => Self::Durable,
-            Commit::Off => Self::Off,
-            Commit::Local => Self::Local,
-            Commit::RemoteWrite => Self::RemoteWrite,
-            Commit::On => Self::On,
-            Commit::RemoteApply => Self::RemoteApply,
-        }
-    }
-}
-
 /// A number and its unit.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -390,7 +352,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn account(text: &str) -> Result<String, String> {
+pub fn account(text: &str) -> Result<String, String> {
     if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         Ok(text.to_owned())
     } else {
@@ -398,7 +360,7 @@ fn account(text: &str) -> Result<String, String> {
     }
 }
 
-fn region(text: &str) -> Result<String, String> {
+pub fn region(text: &str) -> Result<String, String> {
     if !text.is_empty()
         && text
             .bytes()
@@ -545,9 +507,7 @@ mod tests {
             ["--account", "12345678901"],
             ["--account", "12345678901x"],
             ["--region", "us east"],
-            ["--pool", "0"],
             ["--auth", "some"],
-            ["--synchronous-commit", "yes"],
         ] {
             assert!(read(&wrong).is_err(), "{wrong:?}");
         }

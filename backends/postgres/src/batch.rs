@@ -11,6 +11,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use extenddb_core::{
@@ -20,7 +21,7 @@ use extenddb_core::{
 };
 use tokio::{
     sync::{Semaphore, oneshot},
-    time::{Instant, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
 
 use crate::{
@@ -252,8 +253,19 @@ impl Batches {
             .iter()
             .map(|request| waiting_for(&request.context, lock.unwrap_or(NO_LOCK)))
             .collect();
-        let call = lease.session().requests(&operations, &bodies, &contexts);
-        let error = match timeout_at(deadline + REPORT_GRACE, call).await {
+        let call = timeout_at(
+            deadline + REPORT_GRACE,
+            lease.session().requests(&operations, &bodies, &contexts),
+        );
+        let outcome = tokio::select! {
+            outcome = call => outcome,
+            () = abandoned(&batch) => {
+                // Dropped in the middle of its statement, the lease sees to it that it ends.
+                drop(lease);
+                return self.fail(batch, || Failure::NotSent("abandoned".into()));
+            }
+        };
+        let error = match outcome {
             Ok(Ok(answers)) if answers.len() == batch.len() => {
                 lease.give_back();
                 for (request, answer) in batch.into_iter().zip(answers) {
@@ -314,6 +326,14 @@ impl Batches {
             Some(lock) => self.hold_admitted(lock, request),
             None => self.answer(request, Ok(answer)),
         }
+    }
+}
+
+/// Returns when nobody waits for any of them any more.
+async fn abandoned(batch: &[Waiting]) {
+    const LOOK_EVERY: Duration = Duration::from_millis(100);
+    while !batch.iter().all(|request| request.answer.is_closed()) {
+        sleep(LOOK_EVERY).await;
     }
 }
 

@@ -1,7 +1,8 @@
 //! DynamoDB JSON out, and plain JSON for people. Reading it is `wire`'s work, where every fault has its text.
 //!
-//! Strings stand raw but for what JSON must escape, sets ascend, binaries are base64 with padding, and numbers are
-//! their canonical text: a string in DynamoDB JSON, a number in plain JSON.
+//! Strings stand raw but for what JSON must escape, sets ascend (some answers have number sets otherwise:
+//! [`NumberSets`]), binaries are base64 with padding, and numbers are their canonical text: a string in DynamoDB JSON, a
+//! number in plain JSON.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -10,10 +11,23 @@ use crate::wire::json::write_string;
 use super::{
     AttributeValue, Attributes, Item, Number, StoredValue,
     binary::{View, each, take_marked, take_member, take_number, take_value, text},
+    number::hash_order,
 };
+
+/// How an answer has the members of number sets. No client can rely on it.                  behaviour/items §order
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberSets {
+    Ascending,
+    /// In the order of the service's hash sets: Scan, transactions.
+    Hashed,
+}
 
 /// Appends `{"S":"…"}`.
 pub fn write_value(value: &AttributeValue, out: &mut String) {
+    write_typed::<false>(value, out);
+}
+
+fn write_typed<const HASHED: bool>(value: &AttributeValue, out: &mut String) {
     open(value.kind().code(), out);
     match value {
         AttributeValue::Null => out.push_str("true"),
@@ -22,29 +36,49 @@ pub fn write_value(value: &AttributeValue, out: &mut String) {
         AttributeValue::S(text) => write_string(text, out),
         AttributeValue::B(bytes) => write_base64(bytes, out),
         AttributeValue::Ss(members) => write_array(members, out, |member, out| write_string(member, out)),
-        AttributeValue::Ns(members) => write_array(members, out, |member, out| write_number(*member, out)),
+        AttributeValue::Ns(members) => write_numbers::<HASHED>(members.iter().copied(), out),
         AttributeValue::Bs(members) => write_array(members, out, |member, out| write_base64(member, out)),
-        AttributeValue::L(elements) => write_array(elements, out, write_value),
-        AttributeValue::M(members) => write_attributes(members, out),
+        AttributeValue::L(elements) => write_array(elements, out, write_typed::<HASHED>),
+        AttributeValue::M(members) => write_members::<HASHED>(members, out),
     }
     out.push('}');
 }
 
 /// Appends `{"name":{"S":"…"},…}`.
 pub fn write_attributes(attributes: &Attributes, out: &mut String) {
+    write_members::<false>(attributes, out);
+}
+
+/// The same, with number sets in that order.
+pub fn write_attributes_as(attributes: &Attributes, sets: NumberSets, out: &mut String) {
+    match sets {
+        NumberSets::Ascending => write_members::<false>(attributes, out),
+        NumberSets::Hashed => write_members::<true>(attributes, out),
+    }
+}
+
+fn write_members<const HASHED: bool>(attributes: &Attributes, out: &mut String) {
     write_object(
         attributes.iter().map(|(name, value)| (name.as_str(), value)),
         out,
-        write_value,
+        write_typed::<HASHED>,
     );
 }
 
 impl Item {
     /// Appends the item as DynamoDB JSON, straight from the bytes.
     pub fn write_json(&self, out: &mut String) {
+        self.write_json_as(NumberSets::Ascending, out);
+    }
+
+    /// The same, with number sets in that order.
+    pub fn write_json_as(&self, sets: NumberSets, out: &mut String) {
         // Names, types and punctuation make the text of a usual item half as long again.
         out.reserve(self.as_bytes().len() * 3 / 2);
-        write_object(self.views(), out, write_view);
+        match sets {
+            NumberSets::Ascending => write_object(self.views(), out, write_view::<false>),
+            NumberSets::Hashed => write_object(self.views(), out, write_view::<true>),
+        }
     }
 
     /// One attribute as DynamoDB JSON.
@@ -67,7 +101,7 @@ impl StoredValue<'_> {
     /// DynamoDB JSON.
     pub fn json(self) -> String {
         let mut out = String::new();
-        write_view(self.0, &mut out);
+        write_view::<false>(self.0, &mut out);
         out
     }
 
@@ -86,7 +120,7 @@ impl StoredValue<'_> {
 }
 
 /// Appends `{"S":"…"}` from the binary form.
-fn write_view(value: View<'_>, out: &mut String) {
+fn write_view<const HASHED: bool>(value: View<'_>, out: &mut String) {
     open(value.kind().code(), out);
     match value {
         View::Null => out.push_str("true"),
@@ -97,10 +131,10 @@ fn write_view(value: View<'_>, out: &mut String) {
         View::Ss(body) => write_array(each(body, take_marked), out, |member, out| {
             write_string(text(member), out)
         }),
-        View::Ns(body) => write_array(each(body, take_number), out, write_number),
+        View::Ns(body) => write_numbers::<HASHED>(each(body, take_number), out),
         View::Bs(body) => write_array(each(body, take_marked), out, write_base64),
-        View::L(body) => write_array(each(body, take_value), out, write_view),
-        View::M(body) => write_object(members(body), out, write_view),
+        View::L(body) => write_array(each(body, take_value), out, write_view::<HASHED>),
+        View::M(body) => write_object(members(body), out, write_view::<HASHED>),
     }
     out.push('}');
 }
@@ -140,6 +174,16 @@ fn write_number(number: Number, out: &mut String) {
     out.push('"');
     number.write(out);
     out.push('"');
+}
+
+fn write_numbers<const HASHED: bool>(numbers: impl Iterator<Item = Number>, out: &mut String) {
+    if HASHED {
+        let mut numbers: Vec<Number> = numbers.collect();
+        hash_order(&mut numbers);
+        write_array(numbers, out, write_number);
+    } else {
+        write_array(numbers, out, write_number);
+    }
 }
 
 fn write_base64(bytes: &[u8], out: &mut String) {
@@ -228,6 +272,19 @@ mod tests {
         let mut plain = String::new();
         item.write_plain_json(&mut plain);
         assert_eq!(plain, PLAIN);
+    }
+
+    #[test]
+    fn number_sets_may_stand_in_the_order_of_their_hashes() {
+        let set = || Ns(["1", "3", "20"].map(n).to_vec());
+        let attributes = Attributes::from([("l".into(), L(vec![set()])), ("s".into(), set())]);
+        let hashed = r#"{"l":{"L":[{"NS":["3","20","1"]}]},"s":{"NS":["3","20","1"]}}"#;
+        let mut out = String::new();
+        write_attributes_as(&attributes, NumberSets::Hashed, &mut out);
+        assert_eq!(out, hashed);
+        out.clear();
+        Item::encode(&attributes).write_json_as(NumberSets::Hashed, &mut out);
+        assert_eq!(out, hashed);
     }
 
     #[test]

@@ -111,7 +111,13 @@ impl LegacyValues {
         let Some(entries) = self.filter.take() else {
             return Ok(None);
         };
-        let comparisons = legacy::check_comparisons(entries.settle()?)?;
+        let written = entries.settle()?;
+        // The values of both come before the conditions of either.
+        let keys = self.key_conditions.as_mut();
+        if let Some(fault) = keys.and_then(|entries| entries.later.take()) {
+            return Err(fault);
+        }
+        let comparisons = legacy::check_comparisons(written)?;
         Ok(legacy::condition(comparisons, join))
     }
 

@@ -11,6 +11,8 @@ mod transaction;
 
 pub use item::{put_item::ITEM_MAX_BYTES, together};
 
+pub use table::update_table::resume as resume_index_fills;
+
 pub use crate::{
     request::{Context, Operation, ParameterFault},
     table::KeyFault,

@@ -74,7 +74,11 @@ pub enum ChangeFault {
     },
     NoStream(String),
     EncryptedByDefault,
-    OnDemandOnProvisioned(Units),
+    EncryptedWithKey,
+    OnDemandOnProvisioned {
+        units: Units,
+        index: Option<String>,
+    },
     WarmDecreased {
         units: Units,
         index: Option<String>,
@@ -276,10 +280,20 @@ impl ChangeFault {
             )),
             Self::NoStream(table) => format!("Table has no stream to disable: TableName: {table}"),
             Self::EncryptedByDefault => invalid("Table is already encrypted by default"),
-            Self::OnDemandOnProvisioned(units) => invalid(&format!(
-                "{} for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED",
-                units.on_demand()
-            )),
+            Self::EncryptedWithKey => invalid(
+                "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to \
+                 change Master Key",
+            ),
+            Self::OnDemandOnProvisioned { units, index } => {
+                let of = index
+                    .as_ref()
+                    .map(|index| format!(" for index: {index}"))
+                    .unwrap_or_default();
+                invalid(&format!(
+                    "{} for OnDemandThroughput{of} cannot be specified when the table BillingMode is PROVISIONED",
+                    units.on_demand()
+                ))
+            }
             Self::WarmDecreased { units, index } => {
                 let of = index
                     .as_ref()

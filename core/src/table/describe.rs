@@ -7,25 +7,37 @@ use serde::{Serialize, Serializer};
 use crate::{item::ScalarType, time::Timestamp};
 
 use super::{
-    Billing, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, Projected, Statistics, Table, TableStatus,
-    Throughput, ThroughputHistory,
+    Billing, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, OnDemandLimits, Projected, Statistics, Table,
+    TableStatus, Throughput, ThroughputHistory,
 };
 
 /// Which operation answers with the description. A table is there at once, and gone at once; the answers of
 /// CreateTable and DeleteTable say CREATING and DELETING all the same, as clients expect.
 #[derive(Clone, Copy, Debug)]
 enum Answered<'a> {
-    Created,
+    /// Of the table and its global indexes by number, those that WarmThroughput was asked for.
+    Created(&'a Running),
     Described(&'a Statistics),
-    /// The index that the request creates, if any: nothing of it is filled yet.
-    Updated(&'a Statistics, Option<i32>),
+    Updated(&'a Statistics, &'a Running),
     Deleted(&'a Statistics),
+}
+
+/// What a request set off and its answer does not show done yet, besides the statuses in the description.
+#[derive(Clone, Debug, Default)]
+pub struct Running {
+    /// The number of the index that UpdateTable creates: nothing of it is filled yet.
+    pub created: Option<i32>,
+    pub encryption: bool,
+    /// WarmThroughput of the table.
+    pub warm: bool,
+    /// And of indexes, by number.
+    pub warm_indexes: Vec<i32>,
 }
 
 impl<'a> Answered<'a> {
     fn statistics(self) -> Option<&'a Statistics> {
         match self {
-            Self::Created => None,
+            Self::Created(_) => None,
             Self::Described(statistics) | Self::Updated(statistics, _) | Self::Deleted(statistics) => {
                 Some(statistics)
             }
@@ -58,8 +70,13 @@ pub struct Description<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     global_secondary_indexes: Vec<IndexDescription<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "SSEDescription")]
+    encryption: Option<EncryptionDescription<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     table_class_summary: Option<TableClassSummary>,
     deletion_protection_enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_demand_throughput: Option<OnDemandThroughput>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warm_throughput: Option<WarmThroughput>,
 }
@@ -110,6 +127,25 @@ struct ThroughputModeSummary {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
+struct EncryptionDescription<'a> {
+    status: &'static str,
+    #[serde(rename = "SSEType")]
+    kind: &'static str,
+    #[serde(rename = "KMSMasterKeyArn")]
+    key: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct OnDemandThroughput {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_read_request_units: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_write_request_units: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
 struct TableClassSummary {
     table_class: &'static str,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_seconds")]
@@ -140,6 +176,8 @@ struct IndexDescription<'a> {
     item_count: u64,
     index_arn: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    on_demand_throughput: Option<OnDemandThroughput>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     warm_throughput: Option<WarmThroughput>,
 }
 
@@ -152,9 +190,9 @@ struct Projection<'a> {
 }
 
 impl Table {
-    /// As CreateTable answers it.
-    pub fn created(&self, region: &str) -> Description<'_> {
-        self.description(region, Timestamp(self.created_ms), Answered::Created)
+    /// As CreateTable answers it. `running`: the WarmThroughput that was asked for.
+    pub fn created(&self, region: &str, running: &Running) -> Description<'_> {
+        self.description(region, Timestamp(self.created_ms), Answered::Created(running))
     }
 
     /// As DescribeTable answers it.
@@ -163,15 +201,14 @@ impl Table {
     }
 
     /// As UpdateTable answers it: `self` shows the table before the change and the statuses of the change.
-    /// `created` is the number of the index that the request creates.
     pub fn updated(
         &self,
         region: &str,
         now: Timestamp,
         statistics: &Statistics,
-        created: Option<i32>,
+        running: &Running,
     ) -> Description<'_> {
-        self.description(region, now, Answered::Updated(statistics, created))
+        self.description(region, now, Answered::Updated(statistics, running))
     }
 
     /// As DeleteTable answers it.
@@ -191,7 +228,7 @@ impl Table {
         };
         let (billing_mode, since_ms) = match (self.billing, answered) {
             (Billing::Provisioned(_), _) => ("PROVISIONED", self.settings.paid_per_request_ms.map(Some)),
-            (Billing::PayPerRequest { .. }, Answered::Created) => ("PAY_PER_REQUEST", Some(None)),
+            (Billing::PayPerRequest { .. }, Answered::Created(_)) => ("PAY_PER_REQUEST", Some(None)),
             (Billing::PayPerRequest { since_ms }, _) => ("PAY_PER_REQUEST", Some(Some(since_ms))),
         };
         let (bytes, items) = answered
@@ -203,7 +240,7 @@ impl Table {
             table_name: &self.name,
             key_schema: key_schema(self, None),
             table_status: match answered {
-                Answered::Created => TableStatus::Creating,
+                Answered::Created(_) => TableStatus::Creating,
                 Answered::Described(_) | Answered::Updated(..) => self.status,
                 Answered::Deleted(_) => TableStatus::Deleting,
             },
@@ -225,6 +262,18 @@ impl Table {
                 Answered::Deleted(_) => Vec::new(),
                 _ => indexes(IndexScope::Global),
             },
+            encryption: self
+                .settings
+                .encryption_key
+                .as_deref()
+                .map(|key| EncryptionDescription {
+                    status: match answered {
+                        Answered::Updated(_, running) if running.encryption => "UPDATING",
+                        _ => "ENABLED",
+                    },
+                    kind: "KMS",
+                    key,
+                }),
             table_class_summary: (self.infrequent_access || switched_ms.is_some()).then_some(
                 TableClassSummary {
                     table_class: match self.infrequent_access {
@@ -235,7 +284,10 @@ impl Table {
                 },
             ),
             deletion_protection_enabled: self.deletion_protection,
-            warm_throughput: warm(self.throughput(), self.settings.history, answered),
+            on_demand_throughput: on_demand(self.settings.on_demand),
+            warm_throughput: warm(self.throughput(), self.settings.history, answered, |running| {
+                running.warm
+            }),
             table_arn,
         }
     }
@@ -256,9 +308,9 @@ fn index_description<'a>(
     });
     // Indexes that CreateTable makes are there at once, so whatever is being created is being filled.
     let backfilling = match answered {
-        Answered::Created => None,
+        Answered::Created(_) => None,
         _ if index.status != TableStatus::Creating => None,
-        Answered::Updated(_, created) => Some(created != Some(index.number)),
+        Answered::Updated(_, running) => Some(running.created != Some(index.number)),
         _ => Some(true),
     };
     let (item_count, index_size_bytes) = figures.map_or((0, 0), |&(_, items, bytes)| (items, bytes));
@@ -267,7 +319,7 @@ fn index_description<'a>(
         key_schema: key_schema(table, Some(index)),
         projection: projection(&index.projection),
         index_status: global.then_some(match answered {
-            Answered::Created => TableStatus::Creating,
+            Answered::Created(_) => TableStatus::Creating,
             _ => index.status,
         }),
         backfilling,
@@ -275,8 +327,13 @@ fn index_description<'a>(
         index_size_bytes,
         item_count,
         index_arn: format!("{table_arn}/index/{}", index.name),
+        on_demand_throughput: on_demand(index.on_demand),
         warm_throughput: global
-            .then(|| warm(throughput, index.history, answered))
+            .then(|| {
+                warm(throughput, index.history, answered, |running| {
+                    running.warm_indexes.contains(&index.number)
+                })
+            })
             .flatten(),
     }
 }
@@ -330,23 +387,31 @@ fn provisioned(
     }
 }
 
-/// The most that there has been, provisioned or on demand. CreateTable does not answer it.
+fn on_demand(limits: OnDemandLimits) -> Option<OnDemandThroughput> {
+    limits.is_set().then_some(OnDemandThroughput {
+        max_read_request_units: limits.read_units,
+        max_write_request_units: limits.write_units,
+    })
+}
+
+/// The most that there has been, provisioned, on demand or asked for. CreateTable answers it where it was asked for.
 fn warm(
     throughput: Option<Throughput>,
     history: ThroughputHistory,
     answered: Answered,
+    is_asked: impl Fn(&Running) -> bool,
 ) -> Option<WarmThroughput> {
-    match answered {
-        Answered::Created => None,
-        _ => {
-            let units = warm_units(throughput, history);
-            Some(WarmThroughput {
-                read_units_per_second: units.read_units,
-                write_units_per_second: units.write_units,
-                status: "ACTIVE",
-            })
-        }
-    }
+    let status = match answered {
+        Answered::Created(running) if !is_asked(running) => return None,
+        Answered::Created(running) | Answered::Updated(_, running) if is_asked(running) => "UPDATING",
+        _ => "ACTIVE",
+    };
+    let units = warm_units(throughput, history);
+    Some(WarmThroughput {
+        read_units_per_second: units.read_units,
+        write_units_per_second: units.write_units,
+        status,
+    })
 }
 
 /// What WarmThroughput stands at; `throughput` is `None` on demand.

@@ -56,6 +56,11 @@ pub enum TableFault {
         units: Units,
         index: Option<String>,
     },
+    OnDemandAboveMaximum {
+        units: Units,
+        index: Option<String>,
+        region: String,
+    },
     WarmBelowInitial {
         units: Units,
         index: Option<String>,
@@ -208,7 +213,9 @@ impl TableFault {
             | Self::BeingUsed(_)
             | Self::TimeToLiveWhileCreating(_)
             | Self::IndexesBusy => Exception::ResourceInUse,
-            Self::AboveTableMaximum { .. } | Self::AboveIndexMaximum { .. } => Exception::LimitExceeded,
+            Self::AboveTableMaximum { .. }
+            | Self::AboveIndexMaximum { .. }
+            | Self::OnDemandAboveMaximum { .. } => Exception::LimitExceeded,
             Self::Change(fault) => fault.exception(),
             Self::Resource(fault) => fault.exception(),
             _ => Exception::Validation,
@@ -280,15 +287,18 @@ impl TableFault {
                     units.on_demand()
                 ))
             }
-            Self::OnDemandRange { units, index } => {
-                let of = index
-                    .as_ref()
-                    .map_or("table".into(), |index| format!("index : {index}"));
-                invalid(&format!(
-                    "Requested {} for OnDemandThroughput for {of} is outside of valid range",
-                    units.on_demand()
-                ))
-            }
+            Self::OnDemandRange { units, index } => invalid(&format!(
+                "Requested {} for OnDemandThroughput for {} is outside of valid range",
+                units.on_demand(),
+                on_demand_of(index)
+            )),
+            Self::OnDemandAboveMaximum { units, index, region } => format!(
+                "Subscriber limit exceeded: Requested {} for OnDemandThroughput for {} exceeds TableMax{} of the \
+                 account in region {region}",
+                units.on_demand(),
+                on_demand_of(index),
+                units.capacity()
+            ),
             Self::WarmBelowInitial { units, index } => invalid(&format!(
                 "Requested {} for WarmThroughput for {} is lower than initial throughput for OnDemand. \
                  See: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/\
@@ -434,6 +444,13 @@ pub(super) fn invalid(text: &str) -> String {
 
 pub(super) fn in_use(text: &str) -> String {
     format!("Attempt to change a resource which is still in use: {text}")
+}
+
+/// `table`, or the index by name.
+fn on_demand_of(index: &Option<String>) -> String {
+    index
+        .as_ref()
+        .map_or("table".into(), |index| format!("index : {index}"))
 }
 
 /// `table`, or the index by name (unlike OnDemandThroughput, without a colon).

@@ -72,6 +72,8 @@ pub enum KeyFault {
     },
     // Start keys.                                              behaviour/operations §start-keys
     StartKey,
+    /// The old layer's, of a Scan, about the table's key.
+    StartKeySchema,
     StartKeyOutside,
     StartKeyRange,
     StartKeyRestart,
@@ -142,6 +144,9 @@ impl KeyFault {
                 long_name(*kind)
             ),
             Self::StartKey => "The provided starting key is invalid".into(),
+            Self::StartKeySchema => "The provided starting key is invalid: The provided key element does not match \
+                the schema"
+                .into(),
             Self::StartKeyOutside => {
                 "The provided starting key is outside query boundaries based on provided conditions".into()
             }

@@ -8,7 +8,7 @@ mod key_fault;
 mod resource_fault;
 
 pub use change_fault::{Alone, ChangeFault};
-pub use describe::{Description, warm_units};
+pub use describe::{Description, Running, warm_units};
 pub use fault::{IndexList, MAXIMUM_UNITS, TableFault, Units};
 pub use key_fault::KeyFault;
 pub use resource_fault::ResourceFault;
@@ -81,6 +81,10 @@ pub struct Settings {
     pub last_index: i32,
     /// Of the table; an index has its own.
     pub history: ThroughputHistory,
+    /// Likewise.
+    pub on_demand: OnDemandLimits,
+    /// The ARN of the KMS key that encrypts the table; `None` for the service's own.
+    pub encryption_key: Option<String>,
     /// When a table that is PROVISIONED now came to PAY_PER_REQUEST last.
     pub paid_per_request_ms: Option<u64>,
     /// When the table's class was switched last.
@@ -101,6 +105,15 @@ pub struct ThroughputHistory {
     pub decreases: u64,
     /// What WarmThroughput never falls below.
     pub warm: Throughput,
+}
+
+/// `OnDemandThroughput`: what is taken a second at most. They are kept and shown, nothing is held to them. A -1 is only
+/// ever answered: it takes a limit away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OnDemandLimits {
+    pub read_units: Option<i64>,
+    pub write_units: Option<i64>,
 }
 
 /// What an on-demand table starts with, in units a second.
@@ -138,6 +151,8 @@ pub struct Index {
     pub throughput: Option<Throughput>,
     #[serde(default)]
     pub history: ThroughputHistory,
+    #[serde(default)]
+    pub on_demand: OnDemandLimits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -302,6 +317,29 @@ impl Throughput {
     }
 }
 
+impl OnDemandLimits {
+    /// With what `other` says instead; what it says nothing of stays.
+    pub fn merged(self, other: OnDemandLimits) -> OnDemandLimits {
+        OnDemandLimits {
+            read_units: other.read_units.or(self.read_units),
+            write_units: other.write_units.or(self.write_units),
+        }
+    }
+
+    /// Without those that are taken away.
+    pub fn kept(self) -> OnDemandLimits {
+        let kept = |limit: &i64| *limit >= 0;
+        OnDemandLimits {
+            read_units: self.read_units.filter(kept),
+            write_units: self.write_units.filter(kept),
+        }
+    }
+
+    pub fn is_set(self) -> bool {
+        self.read_units.is_some() || self.write_units.is_some()
+    }
+}
+
 impl ThroughputHistory {
     const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -382,6 +420,7 @@ mod tests {
                     status: TableStatus::Active,
                     throughput: None,
                     history: ThroughputHistory::default(),
+                    on_demand: OnDemandLimits::default(),
                 },
                 Index {
                     number: 2,
@@ -396,6 +435,7 @@ mod tests {
                         write_units: 6,
                     }),
                     history: ThroughputHistory::default(),
+                    on_demand: OnDemandLimits::default(),
                 },
             ],
             billing: Billing::Provisioned(Throughput {
@@ -422,12 +462,18 @@ mod tests {
                 decreases: 1,
                 warm: ON_DEMAND_INITIAL,
             },
+            on_demand: OnDemandLimits {
+                read_units: Some(5),
+                write_units: None,
+            },
+            encryption_key: Some("arn:aws:kms:us-east-1:000000000000:key/k".into()),
             paid_per_request_ms: Some(10),
             class_switched_ms: Some(11),
             ttl_attribute: Some("until".into()),
             tags: vec![("a".into(), "b".into())],
         };
         table.indexes[1].history = table.settings.history;
+        table.indexes[1].on_demand = table.settings.on_demand;
         let document = serde_json::to_string(&table).unwrap();
         assert_eq!(serde_json::from_str::<Table>(&document).unwrap(), table);
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Layer, json, message};
 use crate::{
     error::{Error, Exception, Fault},
-    item::{AttributeValue, Attributes, Item, write_attributes, write_value},
+    item::{AttributeValue, Attributes, Item, NumberSets, write_attributes, write_attributes_as, write_value},
     request::{Operation, Reason, TransactionFault},
 };
 
@@ -61,7 +61,7 @@ fn write_reason(reason: &Reason, object: &mut Object<'_>) {
         object.string("Message", text);
     }
     if let Reason::ConditionFailed(Some(item)) = reason {
-        object.item("Item", item);
+        object.hashed_item("Item", item);
     }
 }
 
@@ -128,6 +128,15 @@ impl Object<'_> {
 
     pub fn item(&mut self, name: &str, item: &Item) {
         self.member(name, |out| item.write_json(out));
+    }
+
+    /// As transactions answer items.
+    pub fn hashed_item(&mut self, name: &str, item: &Item) {
+        self.member(name, |out| item.write_json_as(NumberSets::Hashed, out));
+    }
+
+    pub fn hashed_attributes(&mut self, name: &str, attributes: &Attributes) {
+        self.member(name, |out| write_attributes_as(attributes, NumberSets::Hashed, out));
     }
 
     pub fn value(&mut self, name: &str, value: &AttributeValue) {

@@ -18,12 +18,12 @@ pub fn call<S: Store>(store: &S, operation: &str, body: &Value) -> (u16, Value) 
 
 /// The answer with the switch between the request layers at `layer`.
 pub fn call_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &Value) -> (u16, Value) {
-    call_in(
-        &Context { layer, ..context() },
-        store,
-        operation,
-        &body.to_string(),
-    )
+    call_text_on(layer, store, operation, &body.to_string())
+}
+
+/// The same of a body as it is written.
+pub fn call_text_on<S: Store>(layer: Layer, store: &S, operation: &str, body: &str) -> (u16, Value) {
+    call_in(&Context { layer, ..context() }, store, operation, body)
 }
 
 /// Of the account that every test is in, at a moment of its own.

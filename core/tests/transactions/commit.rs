@@ -150,6 +150,19 @@ fn a_token_stays_as_it_is_where_nothing_could_be_judged() {
     answers(fixture, &gate, &other, "200");
 }
 
+/// TransactGetItems has no TransactionConflictException.
+#[test]
+fn a_table_that_keeps_readers_out_is_a_conflict_of_a_read() {
+    let (fixture, _) = fixture();
+    let gate = Gate::of(fixture.store());
+    let get = |pk: &str| json!({"Get": {"TableName": "Main", "Key": {"pk": {"S": pk}}}});
+    let request = json!({"TransactItems": [get("b0"), get("b1")]});
+    assert_eq!(call(&gate, "TransactGetItems", &request).0, 200);
+    gate.readers.store(true, Relaxed);
+    let answer = call(&gate, "TransactGetItems", &request);
+    assert_eq!(fixture.fault("TC[X, -]", &answer), None);
+}
+
 /// Whoever holds the lock of the token is running the request.
 #[test]
 fn a_token_that_is_held_is_a_request_in_progress() {

@@ -13,8 +13,8 @@ use crate::{
     item::{AttributeValue, Number, ScalarType},
     operation::keys::check_key_path,
     table::{
-        AccountId, Billing, Index, IndexScope, KeyAttribute, Projected, Settings, TableId, TableStatus,
-        ThroughputHistory, Version,
+        AccountId, Billing, Index, IndexScope, KeyAttribute, OnDemandLimits, Projected, Settings, TableId,
+        TableStatus, ThroughputHistory, Version,
     },
 };
 
@@ -80,6 +80,7 @@ fn table(name: &str) -> Table {
         status: TableStatus::Active,
         throughput: None,
         history: ThroughputHistory::default(),
+        on_demand: OnDemandLimits::default(),
     };
     use ScalarType::{N, S};
     Table {

@@ -1,11 +1,14 @@
 //! Exact decimal numbers of up to 38 significant digits.                              behaviour/items §numbers
 
 mod encoding;
+mod hash;
 mod parse;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Ordering;
+
+pub(super) use hash::hash_order;
 
 /// A number as DynamoDB keeps it: sign, up to 38 digits without trailing zeros, decimal exponent. Zero has one form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -245,7 +245,7 @@ impl Write {
             .ok_or_else(|| Fault::Internal("no Item or Key".into()))?;
         let attributes = subject.settle()?;
         self.read_expected(fields, &mut values.legacy)?;
-        self.read_condition(fields, &placeholders)?;
+        self.read_condition(fields, reading, &placeholders)?;
         Ok((attributes, placeholders))
     }
 
@@ -256,9 +256,15 @@ impl Write {
     }
 
     /// Parses ConditionExpression, where there is one.
-    fn read_condition(&mut self, fields: &Fields<'_>, placeholders: &Placeholders) -> Result<(), Error> {
+    fn read_condition(
+        &mut self,
+        fields: &Fields<'_>,
+        reading: &Reading,
+        placeholders: &Placeholders,
+    ) -> Result<(), Error> {
         if let Some(text) = fields.string("ConditionExpression") {
-            self.condition = Some(Condition::parse(Kind::Condition, text, placeholders, false)?);
+            let with_size = reading.own_layer == Layer::Old;
+            self.condition = Some(Condition::parse(Kind::Condition, text, placeholders, with_size)?);
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ impl UpdateItem {
             .settle()?;
         let attribute_updates = values.legacy.update()?;
         write.read_expected(&fields, &mut values.legacy)?;
-        let update = Self::expressions(&fields, &mut write, &placeholders)?.or(attribute_updates);
+        let update = Self::expressions(&fields, &reading, &mut write, &placeholders)?.or(attribute_updates);
         finish_placeholders(&placeholders)?;
         Ok(UpdateItem { write, key, update })
     }
@@ -131,6 +131,7 @@ impl UpdateItem {
     /// Empty ones are found first, the condition's before the update's; then each is parsed whole, the update first.
     fn expressions(
         fields: &Fields<'_>,
+        reading: &Reading,
         write: &mut Write,
         placeholders: &Placeholders,
     ) -> Result<Option<Update>, Error> {
@@ -150,7 +151,7 @@ impl UpdateItem {
             .string("UpdateExpression")
             .map(|text| Update::parse(text, placeholders))
             .transpose()?;
-        write.read_condition(fields, placeholders)?;
+        write.read_condition(fields, reading, placeholders)?;
         Ok(update)
     }
 

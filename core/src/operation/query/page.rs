@@ -4,6 +4,7 @@ use crate::{
     engine::store_error,
     error::Error,
     expression::{Condition, Projection},
+    item::{NumberSets, write_attributes_as},
     store::{Ended, Part, Position, Range, Row, Store},
     wire::Object,
     write::{Arms, ReturnConsumedCapacity, read_units},
@@ -26,6 +27,7 @@ pub struct PageRequest<'r> {
     pub limit: Option<i64>,
     pub consistent: bool,
     pub reverse: bool,
+    pub number_sets: NumberSets,
     pub capacity: ReturnConsumedCapacity,
 }
 
@@ -86,8 +88,8 @@ impl PageRequest<'_> {
             _ => &row.item,
         };
         match self.projection {
-            Some(projection) => crate::item::write_attributes(&projection.apply(item), out),
-            None => item.write_json(out),
+            Some(projection) => write_attributes_as(&projection.apply(item), self.number_sets, out),
+            None => item.write_json_as(self.number_sets, out),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{
     engine,
     error::Error,
     expression::{Condition, KeyCondition, Kind, Projection, legacy},
-    item::{Attributes, encode_hash, hash_bucket, stored_hash},
+    item::{Attributes, NumberSets, encode_hash, hash_bucket, stored_hash},
     operation::{
         Context, Operation, ParameterFault,
         item::{
@@ -25,7 +25,7 @@ use super::{
     page::PageRequest,
     select::{self, Select},
     source::Source,
-    start_key::StartKey,
+    start_key::{ShapeTexts, StartKey},
 };
 
 pub static SHAPE: Shape = Shape {
@@ -203,7 +203,7 @@ impl Query {
         let start = self
             .start_key
             .as_ref()
-            .map(|key| StartKey::new(key, &source, false))
+            .map(|key| StartKey::new(key, &source, ShapeTexts::Query))
             .transpose()?;
         let selection = self.key_condition.select(source.hash(), source.range())?;
         if let Some(start) = &start {
@@ -227,6 +227,7 @@ impl Query {
             limit: self.limit,
             consistent: self.consistent,
             reverse: !self.forward,
+            number_sets: NumberSets::Ascending,
             capacity: self.capacity,
         };
         page.answer(store, &source, part, start.map(|start| start.position))

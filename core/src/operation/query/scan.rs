@@ -4,7 +4,7 @@ use crate::{
     engine,
     error::Error,
     expression::{Condition, Kind, Projection},
-    item::Attributes,
+    item::{Attributes, NumberSets},
     operation::{
         Context, KeyFault, Operation, ParameterFault,
         item::{
@@ -25,7 +25,7 @@ use super::{
     query::projection,
     select::{self, Select},
     source::Source,
-    start_key::StartKey,
+    start_key::{ShapeTexts, StartKey},
 };
 
 pub static SHAPE: Shape = Shape {
@@ -60,6 +60,7 @@ struct Scan {
     filter: Option<Condition>,
     projection: Option<Projection>,
     start_key: Option<Attributes>,
+    start_key_texts: ShapeTexts,
     segment: Option<Segment>,
     limit: Option<i64>,
     consistent: bool,
@@ -120,6 +121,7 @@ impl Scan {
             filter: filter.or(scan_filter),
             projection,
             start_key,
+            start_key_texts: context.layer.or_old(ShapeTexts::Scan, ShapeTexts::OldScan),
             segment,
             limit: fields.integer("Limit"),
             consistent: fields.boolean("ConsistentRead").unwrap_or_default(),
@@ -174,11 +176,10 @@ impl Scan {
         let source = Source::find(table, self.index.as_deref())?;
         source.check_consistency(self.consistent)?;
         select::check_all_attributes(self.select, &source)?;
-        let has_indexes = !table.indexes.is_empty();
         let start = self
             .start_key
             .as_ref()
-            .map(|key| StartKey::new(key, &source, has_indexes))
+            .map(|key| StartKey::new(key, &source, self.start_key_texts))
             .transpose()?;
         let (first, last) = self
             .segment
@@ -202,6 +203,7 @@ impl Scan {
             limit: self.limit,
             consistent: self.consistent,
             reverse: false,
+            number_sets: NumberSets::Hashed,
             capacity: self.capacity,
         };
         page.answer(

@@ -18,16 +18,35 @@ pub struct StartKey {
     hash: Vec<AttributeValue>,
 }
 
+/// What a start key that does not have the shape of its source's keys is told.
+#[derive(Clone, Copy, Debug)]
+pub enum ShapeTexts {
+    Query,
+    /// A wrong type names an index, on tables that have any.
+    Scan,
+    /// On the old layer what is wrong with the table's key is a matter of the schema.
+    OldScan,
+}
+
 impl StartKey {
-    /// `name_index`: a wrong type names an index, as Scan does on tables that have any.
-    pub fn new(key: &Attributes, source: &Source<'_>, name_index: bool) -> Result<StartKey, KeyFault> {
+    pub fn new(key: &Attributes, source: &Source<'_>, texts: ShapeTexts) -> Result<StartKey, KeyFault> {
         let attributes = source.start_key_attributes();
+        let shape_fault = || {
+            let has_table_key = source.table.key_attributes().all(|attribute| {
+                let value = key.get(&attribute.name).map(AttributeValue::kind);
+                value == Some(attribute.kind.value_type())
+            });
+            match texts {
+                ShapeTexts::OldScan if source.index.is_none() || !has_table_key => KeyFault::StartKeySchema,
+                _ => KeyFault::StartKey,
+            }
+        };
         if key.len() != attributes.len()
             || !attributes
                 .iter()
                 .all(|attribute| key.contains_key(&attribute.name))
         {
-            return Err(KeyFault::StartKey);
+            return Err(shape_fault());
         }
         for attribute in attributes {
             let Some(actual) = key.get(&attribute.name).map(AttributeValue::kind) else {
@@ -41,14 +60,14 @@ impl StartKey {
                 let global = source.table.global_indexes().next();
                 global.or_else(|| source.table.local_indexes().next())
             };
-            return Err(match source.index.or_else(first) {
-                Some(index) if name_index => KeyFault::IndexType {
+            return Err(match (texts, source.index.or_else(first)) {
+                (ShapeTexts::Scan | ShapeTexts::OldScan, Some(index)) => KeyFault::IndexType {
                     attribute: attribute.name.clone(),
                     expected,
                     actual,
                     index: index.name.clone(),
                 },
-                _ => KeyFault::StartKey,
+                _ => shape_fault(),
             });
         }
         let base = keys::key_of_item(source.table, key, keys::KeyTexts::Schema)?;

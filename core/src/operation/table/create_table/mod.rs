@@ -11,8 +11,8 @@ use crate::{
     operation::{Context, Operation},
     store::{Alteration, Proposal, Store, TableChange},
     table::{
-        Billing, Description, IndexScope, Settings, Table, TableFault, TableId, TableName, TableStatus,
-        Version,
+        Billing, Description, IndexScope, Running, Settings, Table, TableFault, TableId, TableName,
+        TableStatus, ThroughputHistory, Version,
     },
     wire::{Fields, Layer, Members, decode},
 };
@@ -21,11 +21,12 @@ pub(super) use self::request::BillingMode;
 
 use self::request::{CreateTable, SHAPE};
 
-use super::{alteration_error, json, table_name, tags::key_and_value};
+use super::{alteration_error, definition::key_arn, json, table_name, tags::key_and_value};
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let (fields, layer) = decode(body, &SHAPE, Layer::Old)?;
-    create(store, plan(&fields, layer, context)?, context).await
+    let (planned, running) = plan(&fields, layer, context)?;
+    create(store, planned, &running, context).await
 }
 
 #[derive(Serialize)]
@@ -34,17 +35,38 @@ struct Response<'a> {
     table_description: Description<'a>,
 }
 
-/// The table as it will be, but for its id.
-fn plan(fields: &Fields, layer: Layer, context: &Context) -> Result<Table, Error> {
+/// The table as it will be, but for its id, and what it does not have yet when the answer goes out.
+fn plan(fields: &Fields, layer: Layer, context: &Context) -> Result<(Table, Running), Error> {
     let name = table_name(fields, Operation::CreateTable, layer, context)?;
     let mut members = Members::new(layer);
     let request = CreateTable::read(fields, &mut members);
     members.finish()?;
     request.check(&context.region)?;
-    Ok(request.table(name, context)?)
+    let table = request.table(name, context)?;
+    let asked = |name: &str| {
+        request
+            .globals()
+            .iter()
+            .any(|index| index.name == name && index.warm.named())
+    };
+    let running = Running {
+        warm: request.warm.named(),
+        warm_indexes: table
+            .global_indexes()
+            .filter(|index| asked(&index.name))
+            .map(|index| index.number)
+            .collect(),
+        ..Running::default()
+    };
+    Ok((table, running))
 }
 
-async fn create<S: Store>(store: &S, planned: Table, context: &Context) -> Result<String, Error> {
+async fn create<S: Store>(
+    store: &S,
+    planned: Table,
+    running: &Running,
+    context: &Context,
+) -> Result<String, Error> {
     let name = TableName {
         account: planned.account.clone(),
         name: planned.name.clone(),
@@ -68,7 +90,7 @@ async fn create<S: Store>(store: &S, planned: Table, context: &Context) -> Resul
     let altered = store.alter(&name, Box::new(decide)).await;
     let table = altered.map_err(|error| alteration_error(error, &name))??;
     json(&Response {
-        table_description: table.created(&context.region),
+        table_description: table.created(&context.region, running),
     })
 }
 
@@ -109,6 +131,15 @@ impl CreateTable {
             infrequent_access: self.table_class.as_deref() == Some("STANDARD_INFREQUENT_ACCESS"),
             settings: Settings {
                 tags: self.tags.iter().cloned().filter_map(key_and_value).collect(),
+                history: ThroughputHistory {
+                    warm: self.warm.units(),
+                    ..ThroughputHistory::default()
+                },
+                on_demand: self.on_demand.limits().kept(),
+                encryption_key: self
+                    .encryption
+                    .requested()
+                    .then(|| key_arn(self.encryption.key.as_deref(), context)),
                 ..Settings::default()
             },
         })
@@ -116,7 +147,7 @@ impl CreateTable {
 }
 
 /// A random UUID (version 4), lower case.
-fn uuid(random: [u8; 16]) -> String {
+pub(super) fn uuid(random: [u8; 16]) -> String {
     let mut bits = u128::from_be_bytes(random);
     bits = bits & !(0xF << 76) | 0x4 << 76; // version
     bits = bits & !(0b11 << 62) | 0b10 << 62; // variant

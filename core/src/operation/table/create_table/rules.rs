@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use crate::{
     error::{Error, Fault},
     operation::table::definition::{
-        IndexRequest, MAXIMUM_GLOBAL_INDEXES, MAXIMUM_NON_KEY_ATTRIBUTES, check_global_key, check_projection,
-        check_quota, check_simple_key, check_units_bound, names,
+        IndexRequest, MAXIMUM_GLOBAL_INDEXES, MAXIMUM_NON_KEY_ATTRIBUTES, check_global_key,
+        check_on_demand_quota, check_projection, check_quota, check_simple_key, check_units_bound, names,
     },
     table::{IndexList, TableFault},
 };
@@ -179,15 +179,6 @@ impl CreateTable {
     fn check_served(&self) -> Result<(), Fault> {
         let refused = [
             ("StreamSpecification", self.stream.enabled == Some(true)),
-            ("SSESpecification", self.encryption.requested()),
-            (
-                "OnDemandThroughput",
-                self.on_demand_limits().any(|(_, limits)| limits.named()),
-            ),
-            (
-                "WarmThroughput",
-                self.warm_units().any(|(_, _, units)| units.named()),
-            ),
             ("VectorIndexes", self.vectors.is_some()),
             ("ResourcePolicy", self.resource_policy),
             ("GlobalTableSourceArn", self.global_table_source),
@@ -207,6 +198,9 @@ impl CreateTable {
             if let Some(throughput) = index.throughput {
                 check_quota(throughput, Some(&index.name), region)?;
             }
+        }
+        for (index, limits) in self.on_demand_limits() {
+            check_on_demand_quota(limits, index, region)?;
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 
 use crate::{
     operation::table::{
-        definition::{Figures, check_table_class},
+        definition::{Figures, check_on_demand, check_table_class, check_warm},
         tags::check_tags,
     },
-    table::{ON_DEMAND_INITIAL, TableFault, Throughput, Units},
+    table::{TableFault, Throughput},
 };
 
 use super::request::{BillingMode, CreateTable};
@@ -29,39 +29,14 @@ impl CreateTable {
     }
 
     fn check_on_demand_throughput(&self) -> Result<(), TableFault> {
-        for (index, limits) in self.on_demand_limits() {
-            for (units, value) in limits.each() {
-                let index = index.cloned();
-                if self.billing_mode == BillingMode::Provisioned {
-                    return Err(TableFault::OnDemandOnProvisioned { units, index });
-                }
-                if value < 1 {
-                    return Err(TableFault::OnDemandRange { units, index });
-                }
-            }
-        }
-        Ok(())
+        let is_provisioned = self.billing_mode == BillingMode::Provisioned;
+        self.on_demand_limits()
+            .try_for_each(|(index, limits)| check_on_demand(limits, index, is_provisioned))
     }
 
     fn check_warm_throughput(&self) -> Result<(), TableFault> {
-        for (index, provisioned, figures) in self.warm_units() {
-            for (units, value) in figures.each() {
-                let least = provisioned.unwrap_or(ON_DEMAND_INITIAL);
-                let least = match units {
-                    Units::Read => least.read_units,
-                    Units::Write => least.write_units,
-                };
-                if u64::try_from(value).is_ok_and(|value| value >= least) {
-                    continue;
-                }
-                let index = index.cloned();
-                return Err(match provisioned {
-                    Some(_) => TableFault::WarmBelowProvisioned { units, index },
-                    None => TableFault::WarmBelowInitial { units, index },
-                });
-            }
-        }
-        Ok(())
+        self.warm_units()
+            .try_for_each(|(index, provisioned, figures)| check_warm(figures, index, provisioned))
     }
 
     /// Of the table, then of its global indexes by name.

@@ -4,7 +4,7 @@
 use crate::{
     item::ScalarType,
     operation::table::members::{ATTRIBUTE_NAME, Structure},
-    table::{KeyRole, Throughput, Units},
+    table::{KeyRole, OnDemandLimits, Throughput, Units},
     wire::Constraint,
 };
 
@@ -49,7 +49,7 @@ pub struct StreamRequest {
 pub struct EncryptionRequest {
     pub enabled: Option<bool>,
     pub kind: Option<EncryptionType>,
-    pub has_key: bool,
+    pub key: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,13 +68,30 @@ pub struct Figures {
 impl EncryptionRequest {
     /// `{}` and `{"Enabled":false}` ask for nothing.
     pub fn requested(&self) -> bool {
-        self.enabled == Some(true) || self.kind.is_some() || self.has_key
+        self.enabled == Some(true) || self.kind.is_some() || self.key.is_some()
     }
 }
 
 impl Figures {
     pub fn named(self) -> bool {
         self.read.is_some() || self.write.is_some()
+    }
+
+    /// As limits of an on-demand table or index.
+    pub fn limits(self) -> OnDemandLimits {
+        OnDemandLimits {
+            read_units: self.read,
+            write_units: self.write,
+        }
+    }
+
+    /// As units, none where a figure is absent.
+    pub fn units(self) -> Throughput {
+        let units = |figure: Option<i64>| figure.and_then(|figure| figure.try_into().ok()).unwrap_or(0);
+        Throughput {
+            read_units: units(self.read),
+            write_units: units(self.write),
+        }
     }
 
     /// Those that are present, read first.
@@ -161,7 +178,7 @@ pub fn read_encryption(mut encryption: Structure) -> EncryptionRequest {
                 "KMS" => EncryptionType::Kms,
                 _ => EncryptionType::Aes256,
             }),
-        has_key: encryption.string("KMSMasterKeyId", &[]).is_some(),
+        key: encryption.string("KMSMasterKeyId", &[]),
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::{
     item::ScalarType,
     table::{
-        Index, IndexScope, KeyAttribute, KeyRole, MAXIMUM_UNITS, Projected, TableFault, TableStatus,
-        Throughput, ThroughputHistory, Units,
+        Index, IndexScope, KeyAttribute, KeyRole, MAXIMUM_UNITS, ON_DEMAND_INITIAL, Projected, TableFault,
+        TableStatus, Throughput, ThroughputHistory, Units,
     },
 };
 
 use super::read::{
-    EncryptionRequest, EncryptionType, IndexRequest, KeyElement, ProjectionType, RequestedProjection,
+    EncryptionRequest, EncryptionType, Figures, IndexRequest, KeyElement, ProjectionType, RequestedProjection,
 };
 
 /// Above it, capacity units are out of bounds whatever the account's quotas.
@@ -96,7 +96,11 @@ impl IndexRequest {
             },
             status: TableStatus::Active,
             throughput: self.throughput,
-            history: ThroughputHistory::default(),
+            history: ThroughputHistory {
+                warm: self.warm.units(),
+                ..ThroughputHistory::default()
+            },
+            on_demand: self.on_demand.limits().kept(),
         })
     }
 }
@@ -106,10 +110,10 @@ impl EncryptionRequest {
         if self.enabled == Some(false) && self.kind.is_some() {
             return Err(TableFault::EncryptionTypeWhileDisabled);
         }
-        if self.enabled == Some(false) && self.has_key {
+        if self.enabled == Some(false) && self.key.is_some() {
             return Err(TableFault::EncryptionKeyWhileDisabled);
         }
-        if self.has_key && self.kind != Some(EncryptionType::Kms) {
+        if self.key.is_some() && self.kind != Some(EncryptionType::Kms) {
             return Err(TableFault::EncryptionKeyNeedsKms);
         }
         if self.kind == Some(EncryptionType::Aes256) {
@@ -156,6 +160,65 @@ pub fn check_quota(throughput: Throughput, index: Option<&str>, region: &str) ->
             region,
         },
     })
+}
+
+/// Limits that a table or the index that is named gets at its creation.
+pub fn check_on_demand(
+    limits: Figures,
+    index: Option<&String>,
+    is_provisioned: bool,
+) -> Result<(), TableFault> {
+    for (units, value) in limits.each() {
+        let index = index.cloned();
+        if is_provisioned {
+            return Err(TableFault::OnDemandOnProvisioned { units, index });
+        }
+        if value < 1 {
+            return Err(TableFault::OnDemandRange { units, index });
+        }
+    }
+    Ok(())
+}
+
+/// No limit is above what the account's tables may have at all.
+pub fn check_on_demand_quota(
+    limits: Figures,
+    index: Option<&String>,
+    region: &str,
+) -> Result<(), TableFault> {
+    let above = |value| u64::try_from(value).is_ok_and(|value| value > MAXIMUM_UNITS);
+    match limits.each().find(|(_, value)| above(*value)) {
+        None => Ok(()),
+        Some((units, _)) => Err(TableFault::OnDemandAboveMaximum {
+            units,
+            index: index.cloned(),
+            region: region.to_owned(),
+        }),
+    }
+}
+
+/// WarmThroughput that a table or the index that is named gets at its creation: not below what it has anyway.
+pub fn check_warm(
+    figures: Figures,
+    index: Option<&String>,
+    provisioned: Option<Throughput>,
+) -> Result<(), TableFault> {
+    for (units, value) in figures.each() {
+        let least = provisioned.unwrap_or(ON_DEMAND_INITIAL);
+        let least = match units {
+            Units::Read => least.read_units,
+            Units::Write => least.write_units,
+        };
+        if u64::try_from(value).is_ok_and(|value| value >= least) {
+            continue;
+        }
+        let index = index.cloned();
+        return Err(match provisioned {
+            Some(_) => TableFault::WarmBelowProvisioned { units, index },
+            None => TableFault::WarmBelowInitial { units, index },
+        });
+    }
+    Ok(())
 }
 
 /// The key of a table or of a local index: HASH, and perhaps RANGE.

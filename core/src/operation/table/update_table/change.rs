@@ -6,13 +6,15 @@ use crate::{
     operation::table::{
         create_table::BillingMode,
         definition::{
-            Definitions, Figures, IndexRequest, MAXIMUM_GLOBAL_INDEXES, MAXIMUM_NON_KEY_ATTRIBUTES,
-            check_global_key, check_projection, check_quota,
+            Definitions, EncryptionRequest, Figures, IndexRequest, MAXIMUM_GLOBAL_INDEXES,
+            MAXIMUM_NON_KEY_ATTRIBUTES, check_global_key, check_on_demand, check_on_demand_quota,
+            check_projection, check_quota, check_warm, key_arn,
         },
     },
+    request::Context,
     table::{
-        Billing, ChangeFault, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, Projected, Table, TableFault,
-        TableStatus, Throughput, ThroughputHistory, Units, Version, warm_units,
+        Billing, ChangeFault, Index, IndexScope, KeyRole, ON_DEMAND_INITIAL, OnDemandLimits, Projected,
+        Running, Table, TableFault, TableStatus, Throughput, ThroughputHistory, Units, Version, warm_units,
     },
     time::Timestamp,
 };
@@ -26,23 +28,26 @@ pub(super) struct Taken {
     pub(super) table: Table,
     /// What is answered: the table as it was, with the statuses of the change.
     pub(super) answered: Table,
-    /// The number of the index that is to be filled.
-    pub(super) created: Option<i32>,
+    /// The index that is to be filled among it.
+    pub(super) running: Running,
 }
 
 impl UpdateTable {
     /// Checks the request against the table, then changes it.
-    pub(super) fn take(&self, existing: &Table, region: &str, now: Timestamp) -> Result<Taken, Error> {
+    pub(super) fn take(&self, existing: &Table, context: &Context) -> Result<Taken, Error> {
+        let (region, now) = (context.region.as_str(), context.now);
         self.check_state(existing)?;
         self.check_throughput_change(existing, region)?;
-        self.check_other_members(existing)?;
+        self.check_other_members(existing, context)?;
         self.check_one_index_at_a_time(existing)?;
         let mut taken = Taken {
             table: existing.clone(),
             answered: existing.clone(),
-            created: None,
+            running: Running::default(),
         };
         self.change_throughput(&mut taken, now);
+        self.change_limits(&mut taken);
+        self.change_encryption(&mut taken, context);
         for update in self.updates() {
             self.update_index(update, existing, region, &mut taken, now)?;
         }
@@ -64,7 +69,7 @@ impl UpdateTable {
             }
             taken.answered.status = TableStatus::Updating;
         }
-        self.check_served(existing)?;
+        self.check_served()?;
         if taken.table != *existing {
             taken.table.version = Version(existing.version.0 + 1);
         }
@@ -143,27 +148,16 @@ impl UpdateTable {
         Ok(())
     }
 
-    /// Streams, encryption, throughput limits and replicas: what the table has none of.
-    fn check_other_members(&self, existing: &Table) -> Result<(), TableFault> {
+    /// Streams, encryption, throughput limits and replicas.
+    fn check_other_members(&self, existing: &Table, context: &Context) -> Result<(), TableFault> {
         if self.stream.as_ref().and_then(|stream| stream.enabled) == Some(false) {
             return Err(ChangeFault::NoStream(existing.name.clone()).into());
         }
-        if self
-            .encryption
-            .as_ref()
-            .is_some_and(|encryption| !encryption.requested())
-        {
-            return Err(ChangeFault::EncryptedByDefault.into());
+        if let Some(encryption) = &self.encryption {
+            check_encryption(encryption, existing)?;
         }
-        for (units, limit) in self.on_demand.each() {
-            if self.billing_after(existing) == BillingMode::Provisioned {
-                return Err(ChangeFault::OnDemandOnProvisioned(units).into());
-            }
-            if limit == 0 || limit < -1 {
-                return Err(TableFault::OnDemandRange { units, index: None });
-            }
-        }
-        check_warm(
+        self.check_limits(self.on_demand, None, existing, &context.region)?;
+        check_warm_raised(
             self.warm,
             warm_units(existing.throughput(), existing.settings.history),
             None,
@@ -181,35 +175,30 @@ impl UpdateTable {
         Ok(())
     }
 
+    /// OnDemandThroughput of the table or of the index that is named.
+    fn check_limits(
+        &self,
+        limits: Figures,
+        index: Option<&String>,
+        existing: &Table,
+        region: &str,
+    ) -> Result<(), TableFault> {
+        for (units, limit) in limits.each() {
+            let index = index.cloned();
+            if self.billing_after(existing) == BillingMode::Provisioned {
+                return Err(ChangeFault::OnDemandOnProvisioned { units, index }.into());
+            }
+            if limit == 0 || limit < -1 {
+                return Err(TableFault::OnDemandRange { units, index });
+            }
+        }
+        check_on_demand_quota(limits, index, region)
+    }
+
     /// Members that would change what the table does, and that this server does not serve.
-    fn check_served(&self, existing: &Table) -> Result<(), Fault> {
-        let raises = |figures: Figures, current: Throughput| {
-            figures
-                .each()
-                .any(|(units, value)| u64::try_from(value).is_ok_and(|value| value > of(current, units)))
-        };
-        let of_table = warm_units(existing.throughput(), existing.settings.history);
-        let raised_index = self.updates().any(|update| {
-            let current = existing
-                .index(&update.name)
-                .map(|index| warm_units(existing.throughput().and(index.throughput), index.history));
-            raises(update.warm, current.unwrap_or_default())
-        });
+    fn check_served(&self) -> Result<(), Fault> {
         let refused = [
             ("StreamSpecification", self.stream.is_some()),
-            ("SSESpecification", self.encryption.is_some()),
-            (
-                "OnDemandThroughput",
-                self.on_demand.named()
-                    || self.updates().any(|update| update.on_demand.named())
-                    || self.creates().any(|create| create.on_demand.named()),
-            ),
-            (
-                "WarmThroughput",
-                raises(self.warm, of_table)
-                    || raised_index
-                    || self.creates().any(|create| create.warm.named()),
-            ),
             (
                 "GlobalTableSettingsReplicationMode",
                 self.settings_replication.is_some(),
@@ -278,8 +267,10 @@ impl UpdateTable {
                 table.billing = Billing::Provisioned(throughput);
                 table.settings.paid_per_request_ms = Some(since_ms);
                 stay_warm(&mut table.settings.history, ON_DEMAND_INITIAL);
+                table.settings.on_demand = OnDemandLimits::default();
                 for index in &mut table.indexes {
                     stay_warm(&mut index.history, ON_DEMAND_INITIAL);
+                    index.on_demand = OnDemandLimits::default();
                 }
             }
             (Billing::Provisioned(current), None) => {
@@ -345,34 +336,61 @@ impl UpdateTable {
             }
             check_quota(throughput, Some(&update.name), region)?;
         }
-        check_warm(
+        self.check_limits(update.on_demand, Some(&update.name), existing, region)?;
+        check_warm_raised(
             update.warm,
             warm_units(current, index.history),
             Some(&update.name),
         )?;
-        let Some(throughput) = update.throughput else {
-            return Ok(());
-        };
-        for index in taken
-            .answered
-            .indexes
-            .iter_mut()
-            .filter(|index| index.name == update.name)
-        {
-            index.status = TableStatus::Updating;
+        let number = index.number;
+        let of_index = |index: &&mut Index| index.number == number;
+        if let Some(shown) = taken.answered.indexes.iter_mut().find(of_index) {
+            if update.throughput.is_some() || update.on_demand.named() {
+                shown.status = TableStatus::Updating;
+            }
+            shown.on_demand = shown.on_demand.merged(update.on_demand.limits());
         }
-        for index in taken
-            .table
-            .indexes
-            .iter_mut()
-            .filter(|index| index.name == update.name)
-        {
-            index.throughput = Some(throughput);
-            if let Some(current) = current {
-                index.history = index.history.changed(current, throughput, now.0);
+        if let Some(index) = taken.table.indexes.iter_mut().find(of_index) {
+            index.on_demand = index.on_demand.merged(update.on_demand.limits()).kept();
+            if is_raised(update.warm, warm_units(current, index.history)) {
+                stay_warm(&mut index.history, update.warm.units());
+                taken.running.warm_indexes.push(number);
+            }
+            if let Some(throughput) = update.throughput {
+                index.throughput = Some(throughput);
+                if let Some(current) = current {
+                    index.history = index.history.changed(current, throughput, now.0);
+                }
             }
         }
         Ok(())
+    }
+
+    /// OnDemandThroughput and WarmThroughput of the table: the limits are shown as they are now, the other as it was.
+    fn change_limits(&self, taken: &mut Taken) {
+        let limits = taken.table.settings.on_demand.merged(self.on_demand.limits());
+        taken.table.settings.on_demand = limits.kept();
+        if self.on_demand.named() {
+            taken.answered.settings.on_demand = limits;
+        }
+        let table = &mut taken.table;
+        if is_raised(self.warm, warm_units(table.throughput(), table.settings.history)) {
+            stay_warm(&mut table.settings.history, self.warm.units());
+            taken.running.warm = true;
+        }
+    }
+
+    /// The key that was there is shown until the change is done; where there was none, the new one.
+    fn change_encryption(&self, taken: &mut Taken, context: &Context) {
+        let Some(encryption) = &self.encryption else {
+            return;
+        };
+        let asked = encryption.requested();
+        let key = asked.then(|| key_arn(encryption.key.as_deref(), context));
+        let shown = &mut taken.answered.settings.encryption_key;
+        *shown = shown.take().or(key.clone());
+        taken.table.settings.encryption_key = key;
+        taken.running.encryption = true;
     }
 
     fn create_index(
@@ -404,6 +422,10 @@ impl UpdateTable {
                 }
             }
         }
+        let is_provisioned = create.throughput.is_some();
+        check_on_demand(create.on_demand, Some(&create.name), is_provisioned)?;
+        check_warm(create.warm, Some(&create.name), create.throughput)?;
+        check_on_demand_quota(create.on_demand, Some(&create.name), region)?;
         if existing.global_indexes().count() >= MAXIMUM_GLOBAL_INDEXES {
             return Err(ChangeFault::TooManyIndexes.into());
         }
@@ -419,7 +441,10 @@ impl UpdateTable {
         }
         check_types(existing, &index, create, definitions)?;
         index.status = TableStatus::Creating;
-        taken.created = Some(index.number);
+        taken.running.created = Some(index.number);
+        if create.warm.named() {
+            taken.running.warm_indexes.push(index.number);
+        }
         taken.answered.status = TableStatus::Updating;
         taken.answered.indexes.push(index.clone());
         taken.table.indexes.push(index);
@@ -487,7 +512,24 @@ fn check_types(
     })
 }
 
-fn check_warm(figures: Figures, current: Throughput, index: Option<&str>) -> Result<(), ChangeFault> {
+/// What asks for nothing is refused where there is nothing, and what names the key's ARN where it is that key.
+fn check_encryption(encryption: &EncryptionRequest, existing: &Table) -> Result<(), ChangeFault> {
+    match (&existing.settings.encryption_key, encryption.requested()) {
+        (None, false) => Err(ChangeFault::EncryptedByDefault),
+        (Some(current), true) if encryption.key.as_ref() == Some(current) => {
+            Err(ChangeFault::EncryptedWithKey)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_raised(figures: Figures, current: Throughput) -> bool {
+    let is_higher =
+        |(units, value): (Units, i64)| u64::try_from(value).is_ok_and(|value| value > of(current, units));
+    figures.each().any(is_higher)
+}
+
+fn check_warm_raised(figures: Figures, current: Throughput, index: Option<&str>) -> Result<(), ChangeFault> {
     for (units, value) in figures.each() {
         if !u64::try_from(value).is_ok_and(|value| value >= of(current, units)) {
             return Err(ChangeFault::WarmDecreased {

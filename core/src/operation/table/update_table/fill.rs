@@ -57,6 +57,17 @@ pub(super) async fn fill<S: Store>(store: &S, name: &TableName, number: i32) -> 
     }
 }
 
+/// The numbers of the indexes that are still to be filled.
+pub(super) async fn unfinished<S: Store>(store: &S, name: &TableName) -> Result<Vec<i32>, StoreError> {
+    let tables = store.tables(std::slice::from_ref(name), Access::Read).await?;
+    let indexes = tables
+        .iter()
+        .flatten()
+        .flat_map(|table| &table.indexes)
+        .filter(|index| index.status == TableStatus::Creating);
+    Ok(indexes.map(|index| index.number).collect())
+}
+
 /// Takes an index away whose fill did not end.
 pub(super) async fn give_up<S: Store>(store: &S, name: &TableName, number: i32) -> Result<(), StoreError> {
     alter_index(store, name, number, |table, number| {

@@ -12,8 +12,8 @@ use crate::{
     engine,
     error::Error,
     operation::{Context, Operation},
-    store::{Alteration, Proposal, Store, TableChange},
-    table::{Description, TableFault, TableName},
+    store::{Alteration, Proposal, Store, StoreError, TableChange},
+    table::{AccountId, Description, TableFault, TableName},
     wire::{Layer, Members, decode},
 };
 
@@ -32,6 +32,29 @@ pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<S
     members.finish()?;
     request.check()?;
     update(store, request, &name, context).await
+}
+
+/// Fills the indexes whose fill a crash has cut off, where a store commits each of its steps. No other fill may be running.
+pub async fn resume<S: Store>(store: &S, account: &AccountId) -> Result<(), StoreError> {
+    const NAMES: usize = 100;
+    let mut names: Vec<String> = Vec::new();
+    loop {
+        names = store
+            .table_names(account, names.last().map(String::as_str), NAMES)
+            .await?;
+        for name in &names {
+            let name = TableName {
+                account: account.clone(),
+                name: name.clone(),
+            };
+            for number in fill::unfinished(store, &name).await? {
+                fill::fill(store, &name, number).await?;
+            }
+        }
+        if names.len() < NAMES {
+            return Ok(());
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -54,9 +77,9 @@ async fn update<S: Store>(
     let answer = json(&Response {
         table_description: taken
             .answered
-            .updated(&context.region, context.now, &statistics, taken.created),
+            .updated(&context.region, context.now, &statistics, &taken.running),
     })?;
-    if let Some(number) = taken.created
+    if let Some(number) = taken.running.created
         && let Err(fault) = fill::fill(store, name, number).await
     {
         // Where the store rolls back the whole request this is for nothing; elsewhere the index would stay.
@@ -75,7 +98,7 @@ async fn take<S: Store>(
     name: &TableName,
     context: &Context,
 ) -> Result<Taken, Error> {
-    let (asked, region, now) = (name.name.clone(), context.region.clone(), context.now);
+    let (asked, context) = (name.name.clone(), context.clone());
     let decide = move |proposal: Proposal| {
         let existing = match proposal.existing {
             Some(existing) => existing,
@@ -86,7 +109,7 @@ async fn take<S: Store>(
                 };
             }
         };
-        let answer: Result<Taken, Error> = request.take(existing, &region, now);
+        let answer: Result<Taken, Error> = request.take(existing, &context);
         let changed = answer.as_ref().ok().filter(|taken| taken.table != *existing);
         Alteration {
             change: changed.map(|taken| TableChange::Replace(taken.table.clone())),

@@ -7,7 +7,7 @@ import threading
 import psycopg
 import pytest
 
-from schema import table, unordered
+from harness.schema import table, unordered
 
 EVERY_TYPE = {
     "s": {"S": "a\u00e9\U0001f600\"\\"}, "empty": {"S": ""}, "n": {"N": "-12345678901234567890.123456789012345678"},

@@ -1,13 +1,21 @@
 //! The seam: what the front end needs from whatever keeps the items.
 //!
-//! PostgreSQL runs the semantics inside the server, so its backend forwards. A backend over a store of the core runs
-//! `extenddb_core::operation::serve` in this process. Neither adds a rule of its own.
+//! PostgreSQL runs the semantics inside the server, so its backend forwards ([`postgres`]). A store of the core runs them in
+//! this process ([`embedded`]). Neither adds a rule of its own. [`choice`] says which one it is.
+
+mod choice;
+mod embedded;
+mod postgres;
 
 use std::future::Future;
 
 use extenddb_backend_postgres::Postgres;
+use extenddb_backend_sqlite::Sqlite;
 use extenddb_core::{operation::Operation, wire::Answer};
 use serde::Serialize;
+
+pub use choice::{BackendOptions, ChoiceError};
+pub use embedded::Embedded;
 
 /// What is known of a request beside its body. Backends outside this process get it as JSON.
 #[derive(Serialize)]
@@ -49,23 +57,35 @@ pub trait Backend: Send + Sync + 'static {
     fn close(&self) -> impl Future<Output = ()> + Send;
 }
 
-impl Backend for Postgres {
+/// The backend that the options name.
+pub enum Chosen {
+    Postgres(Postgres),
+    Sqlite {
+        embedded: Embedded<Sqlite>,
+        /// For people: the file, or that it is in memory.
+        place: String,
+    },
+}
+
+impl Backend for Chosen {
     async fn call(&self, operation: Operation, body: &str, context: &Context<'_>) -> Result<Answer, Failure> {
-        use extenddb_backend_postgres::Failure::{NotSent, RolledBack, Unknown};
-        let context = serde_json::to_string(context).map_err(|error| Failure::Internal(error.to_string()))?;
-        self.call(operation, body, &context)
-            .await
-            .map_err(|failure| match failure {
-                NotSent(_) => Failure::Unavailable(failure.to_string()),
-                RolledBack(_) | Unknown(_) => Failure::Internal(failure.to_string()),
-            })
+        match self {
+            Chosen::Postgres(backend) => Backend::call(backend, operation, body, context).await,
+            Chosen::Sqlite { embedded, .. } => embedded.call(operation, body, context).await,
+        }
     }
 
     async fn ready(&self) -> Result<(), String> {
-        self.ready().await
+        match self {
+            Chosen::Postgres(backend) => Backend::ready(backend).await,
+            Chosen::Sqlite { embedded, .. } => embedded.ready().await,
+        }
     }
 
     async fn close(&self) {
-        self.close().await;
+        match self {
+            Chosen::Postgres(backend) => Backend::close(backend).await,
+            Chosen::Sqlite { embedded, .. } => embedded.close().await,
+        }
     }
 }

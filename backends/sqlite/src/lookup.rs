@@ -1,0 +1,62 @@
+//! Items by key.
+
+use extenddb_core::{
+    item::{Item, ItemKey},
+    table::TableId,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{Fault, storage};
+
+/// The items under these keys, of one snapshot, in the order asked. A table that is gone has none.
+pub fn items(connection: &Connection, keys: &[ItemKey]) -> Result<Vec<Option<Item>>, Fault> {
+    let look = || keys.iter().map(|key| item_of_table(connection, key)).collect();
+    match keys {
+        [_] => look(),
+        _ => in_one_snapshot(connection, look),
+    }
+}
+
+/// Reads with several statements what was there at one moment. Within a transaction: what it sees.
+pub fn in_one_snapshot<T>(
+    connection: &Connection,
+    look: impl FnOnce() -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    if !connection.is_autocommit() {
+        return look();
+    }
+    let transaction = connection.unchecked_transaction()?;
+    let seen = look();
+    // Nothing was written: it ends the snapshot.
+    transaction.finish()?;
+    seen
+}
+
+fn item_of_table(connection: &Connection, key: &ItemKey) -> Result<Option<Item>, Fault> {
+    match item(connection, key) {
+        Err(fault) if fault.is_gone() => Ok(None),
+        found => found,
+    }
+}
+
+pub fn item(connection: &Connection, key: &ItemKey) -> Result<Option<Item>, Fault> {
+    let name = storage::name(key.table, None);
+    let sql = format!("SELECT item FROM {name} WHERE bucket = ?1 AND pk = ?2 AND sk = ?3");
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row(params![key.bucket, key.pk, key.sk], |row| {
+            Ok(row.get_ref(0)?.as_blob()?.into())
+        })
+        .optional()?;
+    found.map(|bytes| checked(bytes, key.table)).transpose()
+}
+
+/// Bytes from the file are never trusted.
+pub fn checked(bytes: Box<[u8]>, table: TableId) -> Result<Item, Fault> {
+    Item::from_bytes(bytes).map_err(|_| {
+        Fault::Corrupt(format!(
+            "{} holds bytes that are no item",
+            storage::name(table, None)
+        ))
+    })
+}

@@ -1,0 +1,282 @@
+//! The store suite on a file and in memory, and what is SQLite's alone: neighbours of a unit that fails, and what a file
+//! holds after a stop.
+
+use std::{path::Path, sync::Arc};
+
+use extenddb_backend_sqlite::{Config, Place, Sqlite, Synchronous};
+use extenddb_core::{
+    item::{AttributeValue, Attributes, Item, ItemKey, encode_hash, hash_bucket, stored_hash},
+    store::{Ended, Part, Range, Store, StoreError},
+    store_suite,
+    table::{AccountId, TableId, TableName, Version},
+    write::{Decision, Keys, Need, Unit, derive},
+};
+
+fn config(place: Place) -> Config {
+    Config {
+        place,
+        synchronous: Synchronous::Full,
+        max_pages: None,
+    }
+}
+
+fn in_file(directory: &Path) -> Sqlite {
+    Sqlite::open(&config(Place::File(directory.join("data.sqlite")))).unwrap()
+}
+
+async fn run_suite(store: &Sqlite) {
+    for (number, case) in store_suite::CASES.iter().enumerate() {
+        let name = TableName {
+            account: AccountId::default(),
+            name: format!("case-{number}"),
+        };
+        store_suite::run(store, case, name)
+            .await
+            .unwrap_or_else(|fault| panic!("{case}: {fault}"));
+    }
+}
+
+#[tokio::test]
+async fn the_suite_passes_on_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_file(directory.path());
+    run_suite(&store).await;
+    store.close();
+}
+
+#[tokio::test]
+async fn the_suite_passes_in_memory() {
+    run_suite(&Sqlite::open(&config(Place::Memory)).unwrap()).await;
+}
+
+/// The system table of tokens: it is there in every database.
+fn key(value: &str) -> ItemKey {
+    let hash = encode_hash([&AttributeValue::S(value.into())]);
+    ItemKey {
+        table: TableId::TOKENS,
+        bucket: hash_bucket(&hash),
+        pk: stored_hash(hash),
+        sk: Vec::new(),
+    }
+}
+
+fn item(value: &str, text: &str) -> Item {
+    Item::encode(&Attributes::from([
+        ("pk".into(), AttributeValue::S(value.into())),
+        ("text".into(), AttributeValue::S(text.into())),
+    ]))
+}
+
+fn put(value: &str, text: &str) -> Unit<()> {
+    let (key, item) = (key(value), item(value, text));
+    let table = extenddb_core::table::Table::system(TableId::TOKENS).unwrap();
+    Unit {
+        tables: vec![(TableId::TOKENS, Version(0))],
+        keys: Keys(vec![(key.clone(), Need::Image)]),
+        decide: Box::new(move |images| Decision {
+            changes: vec![derive(&table, 0, &key, images.item(0).unwrap(), Some(item.clone())).change],
+            answer: (),
+        }),
+    }
+}
+
+/// Writes, then deletes what is not there.
+fn broken(value: &str) -> Unit<()> {
+    let sound = put(value, "never seen");
+    Unit {
+        keys: Keys(vec![(key(value), Need::Image), (key("absent"), Need::Image)]),
+        tables: sound.tables,
+        decide: Box::new(move |images| {
+            let table = extenddb_core::table::Table::system(TableId::TOKENS).unwrap();
+            let mut decided = (sound.decide)(images);
+            decided
+                .changes
+                .push(derive(&table, 1, &key("absent"), None, None).change);
+            decided
+        }),
+    }
+}
+
+fn panicking(value: &str) -> Unit<()> {
+    Unit {
+        decide: Box::new(|_| panic!("a decision of a test")),
+        ..put(value, "never seen")
+    }
+}
+
+#[tokio::test]
+async fn a_unit_that_fails_harms_no_neighbour() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_file(directory.path());
+    let units = vec![
+        put("a", "1"),
+        broken("b"),
+        put("c", "3"),
+        panicking("d"),
+        put("a", "5"),
+    ];
+    let answers = store.transact(units).await;
+    let outcomes: Vec<bool> = answers.iter().map(Result::is_ok).collect();
+    assert_eq!(outcomes, [true, false, true, false, true], "{answers:?}");
+    assert!(matches!(&answers[1], Err(StoreError::Unavailable(text)) if text.contains("touched 0 rows")));
+    let stored = store.read(&["a", "b", "c", "d"].map(key)).await.unwrap();
+    assert_eq!(stored, [Some(item("a", "5")), None, Some(item("c", "3")), None]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_at_once_each_is_answered_and_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(in_file(directory.path()));
+    let tasks = (0..200).map(|number| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let value = format!("k{number}");
+            let unit = if number % 10 == 3 {
+                broken(&value)
+            } else {
+                put(&value, "x")
+            };
+            let answers = store.transact(vec![unit]).await;
+            let written = answers[0].is_ok();
+            // What is acknowledged is seen by whoever reads next.
+            let seen = store.read(&[key(&value)]).await.unwrap();
+            (number, written, seen[0].is_some())
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        let (number, written, seen) = task.await.unwrap();
+        assert_eq!((written, seen), (number % 10 != 3, number % 10 != 3), "{number}");
+    }
+}
+
+#[tokio::test]
+async fn a_full_database_refuses_writes_and_keeps_what_it_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut config = config(Place::File(directory.path().join("data.sqlite")));
+    config.max_pages = Some(60);
+    let store = Sqlite::open(&config).unwrap();
+    let text = "x".repeat(20_000);
+    let mut kept = Vec::new();
+    let refused = loop {
+        let value = format!("k{}", kept.len());
+        match store.transact(vec![put(&value, &text)]).await.remove(0) {
+            Ok(()) => kept.push(value),
+            Err(fault) => break fault,
+        }
+    };
+    assert!(
+        matches!(&refused, StoreError::Unavailable(text) if text.contains("full")),
+        "{refused:?}"
+    );
+    assert!(kept.len() > 5);
+    // Beside one that does not fit, one that does is taken.
+    let answers = store
+        .transact(vec![
+            put("large", &text),
+            put(&kept[0], "small"),
+            put("more", &text[..4_000]),
+        ])
+        .await;
+    let outcomes: Vec<bool> = answers.iter().map(Result::is_ok).collect();
+    assert_eq!(
+        outcomes,
+        [false, true, true],
+        "the last takes the space that the second frees: {answers:?}"
+    );
+    store.close();
+    drop(store);
+    config.max_pages = None;
+    let store = Sqlite::open(&config).unwrap();
+    let keys: Vec<ItemKey> = kept.iter().map(|value| key(value)).collect();
+    let stored = store.read(&keys).await.unwrap();
+    assert_eq!(stored[0], Some(item("k0", "small")));
+    for (value, stored) in kept.iter().zip(stored).skip(1) {
+        assert_eq!(stored, Some(item(value, &text)));
+    }
+}
+
+#[tokio::test]
+async fn what_is_closed_is_in_the_file_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_file(directory.path());
+    store.transact(vec![put("a", "1")]).await.remove(0).unwrap();
+    store.close();
+    assert!(!directory.path().join("data.sqlite-wal").exists());
+    let after = store.transact(vec![put("b", "2")]).await.remove(0);
+    assert!(matches!(after, Err(StoreError::Unavailable(_))), "{after:?}");
+    assert!(store.ready().await.is_err());
+    let store = in_file(directory.path());
+    assert_eq!(store.read(&[key("a")]).await.unwrap(), [Some(item("a", "1"))]);
+}
+
+/// What a page shows was there at one moment, though writers go on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_page_is_of_one_moment() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(in_file(directory.path()));
+    let both = |text: String| -> Unit<()> {
+        let (left, right) = (put("left", &text), put("right", &text));
+        let table = extenddb_core::table::Table::system(TableId::TOKENS).unwrap();
+        Unit {
+            tables: left.tables,
+            keys: Keys(vec![(key("left"), Need::Image), (key("right"), Need::Image)]),
+            decide: Box::new(move |images| {
+                let change = |of, value| {
+                    derive(
+                        &table,
+                        of,
+                        &key(value),
+                        images.item(of).unwrap(),
+                        Some(item(value, &text)),
+                    )
+                    .change
+                };
+                let _ = &right;
+                Decision {
+                    changes: vec![change(0, "left"), change(1, "right")],
+                    answer: (),
+                }
+            }),
+        }
+    };
+    let writing = {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for round in 0..300 {
+                store
+                    .transact(vec![both(round.to_string())])
+                    .await
+                    .remove(0)
+                    .unwrap();
+            }
+        })
+    };
+    let whole = Range {
+        table: TableId::TOKENS,
+        index: None,
+        part: Part::Buckets {
+            first: i32::MIN,
+            last: i32::MAX,
+        },
+        after: None,
+        reverse: false,
+        max_items: None,
+        max_bytes: 1 << 20,
+        with_base: false,
+    };
+    loop {
+        let done = writing.is_finished();
+        let page = store.walk(whole.clone()).await.unwrap();
+        assert_eq!(page.ended, Ended::Data);
+        let mut texts: Vec<_> = page.rows.iter().map(|row| row.item.get("text")).collect();
+        texts.dedup();
+        assert!(texts.len() <= 1, "{texts:?}");
+        let read = store.read(&[key("left"), key("right")]).await.unwrap();
+        let texts: Vec<_> = read.iter().flatten().map(|item| item.get("text")).collect();
+        assert!(texts.windows(2).all(|pair| pair[0] == pair[1]), "{texts:?}");
+        if done {
+            break;
+        }
+    }
+    writing.await.unwrap();
+}

@@ -1,0 +1,76 @@
+//! Some thousand inputs near the rows of the case tables, the same each time; `core/fuzz` looks further.
+
+mod arbitrary;
+
+use std::path::Path;
+
+use arbitrary::{
+    expressions, items, keys,
+    mutation::{self, Random},
+    requests,
+    rows::{self, Row},
+};
+
+/// How far from a row its changes go, one at a time.
+const STEPS: usize = 4;
+
+fn all_rows() -> Vec<Row> {
+    rows::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("cases"))
+}
+
+/// Asks `check` of each input and of what it is changed to, step by step; names the input at a panic.
+fn near<T: std::fmt::Debug + std::panic::RefUnwindSafe>(
+    inputs: impl IntoIterator<Item = T>,
+    change: impl Fn(T, &mut Random) -> T,
+    check: impl Fn(&T) + std::panic::RefUnwindSafe,
+) {
+    for (number, input) in inputs.into_iter().enumerate() {
+        let mut random = Random(number as u64);
+        let mut input = input;
+        for _ in 0..STEPS {
+            if let Err(fault) = std::panic::catch_unwind(|| check(&input)) {
+                eprintln!("the input was\n{input:?}");
+                std::panic::resume_unwind(fault);
+            }
+            input = change(input, &mut random);
+        }
+    }
+}
+
+#[test]
+fn any_request_is_answered() {
+    near(
+        // A third of them is a few seconds' work.
+        all_rows().iter().step_by(3).map(Row::as_requests),
+        |text, random| mutation::lines(&text, random),
+        |text| requests::check(text),
+    );
+}
+
+#[test]
+fn any_expression_is_read_or_refused() {
+    near(
+        all_rows().iter().flat_map(Row::as_expressions),
+        |text, random| mutation::lines(&text, random),
+        |text| expressions::check(text),
+    );
+}
+
+#[test]
+fn any_bytes_are_an_item_or_refused() {
+    near(
+        all_rows()
+            .iter()
+            .flat_map(Row::as_items)
+            .map(|item| item.into_bytes().into_vec()),
+        mutation::bytes,
+        |bytes| items::check(bytes),
+    );
+}
+
+#[test]
+fn any_keys_keep_their_order() {
+    let numbers: Vec<String> = all_rows().iter().flat_map(Row::as_numbers).collect();
+    let pairs = numbers.windows(2).map(|pair| pair.join("\n").into_bytes());
+    near(pairs, mutation::bytes, |bytes| keys::check(bytes));
+}
