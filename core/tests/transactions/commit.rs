@@ -13,7 +13,7 @@ use extenddb_core::{
 use serde_json::{Value, json};
 
 use crate::{
-    gate::Gate,
+    gate::{Asked, Gate},
     notation::{Fixture, item, parsed},
     ranking::Ranking,
     served::{call, call_in, context, ok},
@@ -284,6 +284,73 @@ fn a_token_that_is_not_readable_is_an_internal_error() {
     assert_eq!(item(&store, "b0").expect("it is there")["n"], json!({"N": "1"}));
 }
 
+/// No more is locked, read or written than the answer needs.
+#[test]
+fn what_a_unit_asks_of_the_store() {
+    let (fixture, ranking) = fixture();
+    let item = json!({"pk": {"S": "a"}, "sk": {"S": "b"}});
+    let plain = json!({"Put": {"TableName": "Composite", "Item": item}});
+    let unchanged =
+        json!({"Update": {"TableName": "Main", "Key": {"pk": {"S": "b0"}}, "UpdateExpression": "SET v = v"}});
+    let nobody = json!({"Delete": {"TableName": "Main", "Key": {"pk": {"S": "nobody"}}}});
+    let check = json!({"ConditionCheck": {"TableName": "Main", "Key": {"pk": {"S": "b1"}},
+        "ConditionExpression": "attribute_exists(pk)"}});
+    let coded = |codes: &[&str]| parsed(&ranking.transaction(codes.iter().copied()));
+    let of = |members: Value| json!({"TransactItems": members});
+    for (request, token, wanted, [keys, images, changes]) in [
+        // A put that nobody asks the old item of.
+        (of(json!([plain])), None, "OK", [1, 0, 1]),
+        (of(json!([plain])), Some("k"), "OK", [2, 2, 2]),
+        (
+            of(json!([plain, unchanged, nobody, check])),
+            None,
+            "OK",
+            [4, 3, 1],
+        ),
+        (coded(&["OK"]), None, "OK", [1, 1, 1]),
+        (coded(&["OK", "CF"]), None, "TC[-, C]", [2, 2, 0]),
+        (coded(&["OK", "CF"]), Some("k"), "TC[-, C]", [3, 3, 1]),
+        // Behind an empty literal nothing is locked.
+        (coded(&["LE", "OK", "CF"]), None, "VE(M6)", [0, 0, 0]),
+        (coded(&["LE", "OK", "CF"]), Some("k"), "VE(M6)", [1, 1, 1]),
+        (coded(&["OK", "LE", "CF"]), Some("k"), "VE(M6)", [2, 2, 1]),
+    ] {
+        let gate = Gate::open(fixture.store());
+        let mut request = request;
+        if let Some(token) = token {
+            request["ClientRequestToken"] = token.into();
+        }
+        answers(fixture, &gate, &request, wanted);
+        let asked = gate.asked.lock().expect("one thread").clone();
+        let wanted = Asked {
+            keys,
+            images,
+            changes,
+        };
+        assert_eq!(asked, [wanted], "{request}");
+    }
+    let gate = Gate::open(fixture.store());
+    let mut charged = of(json!([plain]));
+    charged["ReturnConsumedCapacity"] = "TOTAL".into();
+    assert_eq!(call(&gate, "TransactWriteItems", &charged).0, 200);
+    assert_eq!(gate.asked.lock().expect("one thread")[0].images, 1);
+}
+
+/// The table was made anew since, with another key: the request is judged before its token is.
+#[test]
+fn a_replay_whose_keys_are_wrong_by_now_is_refused() {
+    let (fixture, _) = fixture();
+    let store = fixture.store();
+    let request = with_token("k", &[count("b0")]);
+    answers(fixture, &store, &request, "200");
+    ok(&store, "DeleteTable", json!({"TableName": "Main"}));
+    let numbers = json!({"TableName": "Main", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "N"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]});
+    ok(&store, "CreateTable", numbers);
+    answers(fixture, &store, &request, "TC[V(M2)]");
+}
+
 /// The indexes hold what the items imply, and an index key that a member takes away leaves them.
 #[test]
 fn index_rows_belong_to_the_commit() {
@@ -295,6 +362,10 @@ fn index_rows_belong_to_the_commit() {
             "ExpressionAttributeValues": {":s": {"S": "s"}}}}]);
     ok(&store, "TransactWriteItems", json!({"TransactItems": members}));
     assert_eq!(store.index_rows(TableId(2)).len(), 3);
+    // A put in the place of an item takes its old rows away, whether its images are asked for or not.
+    let again = json!([{"Put": {"TableName": "Main", "Item": {"pk": {"S": "p"}, "sidx": {"S": "t"}}}}]);
+    ok(&store, "TransactWriteItems", json!({"TransactItems": again}));
+    assert_eq!(store.index_rows(TableId(2)).len(), 2);
     let members = json!([
         {"Delete": {"TableName": "Main", "Key": {"pk": {"S": "p"}}}},
         {"Update": {"TableName": "Main", "Key": {"pk": {"S": "b0"}}, "UpdateExpression": "REMOVE sidx"}}]);
