@@ -336,6 +336,35 @@ fn what_a_unit_asks_of_the_store() {
     assert_eq!(gate.asked.lock().expect("one thread")[0].images, 1);
 }
 
+/// By table, in the order of the request, and with the item collections of the first time.
+#[test]
+fn a_replay_tells_of_every_table() {
+    let (fixture, _) = fixture();
+    let store = fixture.store();
+    let local = json!({"TableName": "Local", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"}, {"AttributeName": "l", "AttributeType": "N"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "LocalSecondaryIndexes": [{"IndexName": "by-l", "Projection": {"ProjectionType": "ALL"},
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "l", "KeyType": "RANGE"}]}]});
+    ok(&store, "CreateTable", local);
+    let own = json!({"Put": {"TableName": "Local", "Item": {"pk": {"S": "a"}, "sk": {"S": "b"},
+        "v": {"S": "x".repeat(5_000)}}}});
+    let mut request = with_token("k", &[own, put("c"), put("d")]);
+    request["ReturnConsumedCapacity"] = "TOTAL".into();
+    request["ReturnItemCollectionMetrics"] = "SIZE".into();
+    let told = |name: &str, local: f64, main: f64| {
+        json!({"ConsumedCapacity": [{"TableName": "Local", "CapacityUnits": local, name: local},
+                {"TableName": "Main", "CapacityUnits": main, name: main}],
+            "ItemCollectionMetrics": {"Local": [{"ItemCollectionKey": {"pk": {"S": "a"}},
+                "SizeEstimateRangeGB": [0.0, 1.0]}]}})
+    };
+    let first = ok(&store, "TransactWriteItems", request.clone());
+    assert_eq!(first, told("WriteCapacityUnits", 10.0, 4.0));
+    let again = ok(&store, "TransactWriteItems", request);
+    assert_eq!(again, told("ReadCapacityUnits", 4.0, 4.0));
+}
+
 /// The table was made anew since, with another key: the request is judged before its token is.
 #[test]
 fn a_replay_whose_keys_are_wrong_by_now_is_refused() {
