@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from harness.cluster import wait_until
-from schema import unordered
+from harness.schema import unordered
 
 CASES = Path(__file__).resolve().parents[2] / "core" / "cases"
 RANKING = tomllib.loads((CASES / "transactions-ranking.toml").read_text())
