@@ -64,9 +64,21 @@ fn each_state_at_each_time() {
         (&running, WINDOW_MS, Arrival::Go, Arrival::Go),
     ] {
         let now = Timestamp(AT_MS + after_ms);
-        assert_eq!(arrive(Some(state), &[1; 32], now), same, "{state:?} after {after_ms} ms");
-        assert_eq!(arrive(Some(state), &[2; 32], now), other, "{state:?} after {after_ms} ms");
-        assert_eq!(arrive(Some(state), &[1; 31], now), other, "{state:?} after {after_ms} ms");
+        assert_eq!(
+            arrive(Some(state), &[1; 32], now),
+            same,
+            "{state:?} after {after_ms} ms"
+        );
+        assert_eq!(
+            arrive(Some(state), &[2; 32], now),
+            other,
+            "{state:?} after {after_ms} ms"
+        );
+        assert_eq!(
+            arrive(Some(state), &[1; 31], now),
+            other,
+            "{state:?} after {after_ms} ms"
+        );
     }
 }
 
@@ -83,7 +95,11 @@ fn key(sk: &str) -> ClaimKey {
 }
 
 /// A write of one row: what it finds decides.
-fn write(store: &MemoryStore, key: &ClaimKey, change: impl Fn(&ClaimKey, Option<&Item>) -> Change + Send + 'static) {
+fn write(
+    store: &MemoryStore,
+    key: &ClaimKey,
+    change: impl Fn(&ClaimKey, Option<&Item>) -> Change + Send + 'static,
+) {
     let of = key.clone();
     let unit = Unit {
         tables: Vec::new(),
@@ -93,7 +109,9 @@ fn write(store: &MemoryStore, key: &ClaimKey, change: impl Fn(&ClaimKey, Option<
             answer: (),
         }),
     };
-    run_now(store.transact(vec![unit]))[0].clone().expect("it is written");
+    run_now(store.transact(vec![unit]))[0]
+        .clone()
+        .expect("it is written");
 }
 
 type Change = extenddb_core::write::Change;
@@ -104,7 +122,10 @@ fn put(store: &MemoryStore, key: &ClaimKey, claim: Claim) {
 
 fn read(store: &MemoryStore, key: &ClaimKey) -> Option<Claim> {
     let rows = run_now(store.read(std::slice::from_ref(&key.item))).expect("the memory store answers");
-    rows.into_iter().next().flatten().map(|row| Claim::read(&row).expect("a claim"))
+    rows.into_iter()
+        .next()
+        .flatten()
+        .map(|row| Claim::read(&row).expect("a claim"))
 }
 
 #[test]
@@ -115,7 +136,9 @@ fn a_claim_is_read_as_it_was_written() {
         assert_eq!(read(&store, &key("k")), Some(claim(state)));
     }
     assert_eq!(read(&store, &key("K")), None);
-    write(&store, &key("k"), |key, stored| key.remove(0, stored.expect("it is there")));
+    write(&store, &key("k"), |key, stored| {
+        key.remove(0, stored.expect("it is there"))
+    });
     assert_eq!(read(&store, &key("k")), None);
 }
 
@@ -161,7 +184,13 @@ fn what_is_no_claim_is_not_read_as_one() {
     assert!(odd("state", AttributeValue::S("finished".into())).is_err());
     assert!(odd("state", AttributeValue::Null).is_err());
     assert!(odd("at", AttributeValue::S("1".into())).is_err());
-    assert!(odd("at", AttributeValue::N(extenddb_core::item::Number::parse("-1").expect("a number"))).is_err());
+    assert!(
+        odd(
+            "at",
+            AttributeValue::N(extenddb_core::item::Number::parse("-1").expect("a number"))
+        )
+        .is_err()
+    );
     assert!(odd("fingerprint", AttributeValue::S("1".into())).is_err());
 }
 

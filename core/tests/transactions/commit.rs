@@ -36,7 +36,9 @@ fn with_token(token: &str, members: &[Value]) -> Value {
 fn key_of(store: &MemoryStore, pk: &str) -> ItemKey {
     let wanted = Some(AttributeValue::S(pk.into()));
     let items = store.items(TableId(2)).into_iter();
-    let found = items.map(|(key, item)| (key, item.get("pk"))).find(|(_, found)| *found == wanted);
+    let found = items
+        .map(|(key, item)| (key, item.get("pk")))
+        .find(|(_, found)| *found == wanted);
     found.unwrap_or_else(|| panic!("there is no item {pk}")).0
 }
 
@@ -50,7 +52,10 @@ fn fixture() -> (Fixture, Ranking) {
 
 #[track_caller]
 fn answers<S: Store>(fixture: &Fixture, store: &S, request: &Value, wanted: &str) {
-    assert_eq!(fixture.fault(wanted, &call(store, "TransactWriteItems", request)), None);
+    assert_eq!(
+        fixture.fault(wanted, &call(store, "TransactWriteItems", request)),
+        None
+    );
 }
 
 /// The change of the table may take long: whoever waits is told of a conflict, and may send the request again.
@@ -58,8 +63,16 @@ fn answers<S: Store>(fixture: &Fixture, store: &S, request: &Value, wanted: &str
 fn a_table_that_is_being_changed_is_a_conflict_at_the_first_member() {
     let (fixture, _) = fixture();
     let gate = Gate::of(fixture.store());
-    let (request, other) = (with_token("k", &[count("b0"), put("c")]), with_token("k", &[count("b0")]));
-    answers(&fixture, &gate, &json!({"TransactItems": [put("c"), put("d")]}), "TC[X, -]");
+    let (request, other) = (
+        with_token("k", &[count("b0"), put("c")]),
+        with_token("k", &[count("b0")]),
+    );
+    answers(
+        &fixture,
+        &gate,
+        &json!({"TransactItems": [put("c"), put("d")]}),
+        "TC[X, -]",
+    );
     answers(&fixture, &gate, &request, "TC[X, -]");
     assert_eq!(item(&gate.store, "c"), None);
     gate.writers.store(false, Relaxed);
@@ -67,7 +80,10 @@ fn a_table_that_is_being_changed_is_a_conflict_at_the_first_member() {
     for _ in 0..2 {
         answers(&fixture, &gate, &request, "200");
     }
-    assert_eq!(item(&gate.store, "b0").expect("it is there")["n"], json!({"N": "1"}));
+    assert_eq!(
+        item(&gate.store, "b0").expect("it is there")["n"],
+        json!({"N": "1"})
+    );
 }
 
 /// Readers are let in, so the request is judged as ever: faults come before tokens, empty literals before conflicts.
@@ -105,7 +121,10 @@ fn a_send_that_was_committed_in_the_meantime_is_answered_again() {
     answers(&fixture, &gate, &request, "200");
     gate.writers.store(false, Relaxed);
     answers(&fixture, &gate, &request, "200");
-    assert_eq!(item(&gate.store, "b0").expect("it is there")["n"], json!({"N": "1"}));
+    assert_eq!(
+        item(&gate.store, "b0").expect("it is there")["n"],
+        json!({"N": "1"})
+    );
     // And a mismatch stays one.
     gate.writers.store(true, Relaxed);
     answers(&fixture, &gate, &with_token("k", &[count("b1")]), "mismatch");
@@ -115,7 +134,10 @@ fn a_send_that_was_committed_in_the_meantime_is_answered_again() {
 fn a_token_stays_as_it_is_where_nothing_could_be_judged() {
     let (fixture, _) = fixture();
     let gate = Gate::of(fixture.store());
-    let (request, other) = (with_token("k", &[put("c"), put("d")]), with_token("k", &[put("d")]));
+    let (request, other) = (
+        with_token("k", &[put("c"), put("d")]),
+        with_token("k", &[put("d")]),
+    );
     gate.readers.store(true, Relaxed);
     answers(&fixture, &gate, &request, "TC[X, -]");
     gate.readers.store(false, Relaxed);
@@ -154,7 +176,10 @@ fn a_token_that_is_held_is_a_request_in_progress() {
                 "Message": "Transaction from previous request is still in progress"})
         );
     }
-    assert_eq!(item(&gate.store, "b0").expect("it is there")["n"], json!({"N": "1"}));
+    assert_eq!(
+        item(&gate.store, "b0").expect("it is there")["n"],
+        json!({"N": "1"})
+    );
     gate.store.release(&key);
 }
 
@@ -219,8 +244,12 @@ fn a_token_that_is_not_readable_is_an_internal_error() {
             tables: Vec::new(),
             keys: Keys(vec![(key.clone(), Need::Image)]),
             decide: Box::new(move |_| {
-                let mut change = ClaimKey::new(TableId::TOKENS, "000000000000/TransactWriteItems".into(), "k".into())
-                    .remove(0, &row);
+                let mut change = ClaimKey::new(
+                    TableId::TOKENS,
+                    "000000000000/TransactWriteItems".into(),
+                    "k".into(),
+                )
+                .remove(0, &row);
                 assert_eq!(of.table, TableId::TOKENS);
                 change.base = extenddb_core::write::Base::Put(row.clone());
                 Decision {
@@ -229,9 +258,15 @@ fn a_token_that_is_not_readable_is_an_internal_error() {
                 }
             }),
         };
-        run_now(store.transact(vec![unit]))[0].clone().expect("it is written");
+        run_now(store.transact(vec![unit]))[0]
+            .clone()
+            .expect("it is written");
         let (status, body) = call(&store, "TransactWriteItems", &request);
-        assert_eq!((status, &body["message"]), (500, &json!("Internal server error")), "{name}");
+        assert_eq!(
+            (status, &body["message"]),
+            (500, &json!("Internal server error")),
+            "{name}"
+        );
     }
     assert_eq!(item(&store, "b0").expect("it is there")["n"], json!({"N": "1"}));
 }

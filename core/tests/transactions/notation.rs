@@ -56,7 +56,11 @@ impl Fixture {
         }
         for (table, items) in &self.fixture {
             for item in items {
-                ok(&store, "PutItem", json!({"TableName": table, "Item": parsed(item)}));
+                ok(
+                    &store,
+                    "PutItem",
+                    json!({"TableName": table, "Item": parsed(item)}),
+                );
             }
         }
         store
@@ -83,7 +87,9 @@ impl Fixture {
         let right = if let Some(answer) = wanted.strip_prefix("200") {
             *status == 200 && (answer.is_empty() || *body == parsed(answer))
         } else if let Some(texts) = in_brackets("VE(") {
-            is("ValidationException") && self.is_text(texts, &body["message"]) && body.get("Message").is_none()
+            is("ValidationException")
+                && self.is_text(texts, &body["message"])
+                && body.get("Message").is_none()
         } else if let Some(reasons) = in_brackets("TC[") {
             is("TransactionCanceledException") && self.are_reasons(reasons, body)
         } else {
@@ -107,7 +113,10 @@ impl Fixture {
     fn is_text(&self, names: &str, text: &Value) -> bool {
         let text = text.as_str().unwrap_or_default();
         names.split('|').any(|name| {
-            let wanted = self.texts.get(name).unwrap_or_else(|| panic!("no text is named {name}"));
+            let wanted = self
+                .texts
+                .get(name)
+                .unwrap_or_else(|| panic!("no text is named {name}"));
             match wanted.strip_suffix('…') {
                 Some(head) => text.starts_with(head),
                 None => text == wanted,

@@ -38,7 +38,9 @@ impl Ranking {
     pub fn transaction<'m>(&self, members: impl IntoIterator<Item = &'m str>) -> String {
         let members = members.into_iter().map(|code| {
             let member = self.members.get(code);
-            member.unwrap_or_else(|| panic!("no member is named {code}")).as_str()
+            member
+                .unwrap_or_else(|| panic!("no member is named {code}"))
+                .as_str()
         });
         let members: Vec<&str> = members.collect();
         expanded(&format!("{{\"TransactItems\":[{}]}}", members.join(",")))
