@@ -136,7 +136,7 @@ const MEMBERS: &[(Kind, &str)] = &[
     ),
     (
         Own("C"),
-        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e, c = nope","ConditionExpression":"num > num"}}"#,
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e, c = nope","ConditionExpression":"num > num2"}}"#,
     ),
     (
         Own("C"),
@@ -314,16 +314,16 @@ proptest! {
 
     #[test]
     fn the_answer_is_the_one_by_the_rules(members in chosen(), with_token in any::<bool>()) {
-        let fixture = Ranking::read().fixture;
+        let fixture = &Ranking::read().fixture;
         let requests = requests(&members);
-        let (store, held) = world(&fixture, &members);
+        let (store, held) = world(fixture, &members);
         held.iter().for_each(|key| store.hold(key.clone()));
         let (before, rows_before) = (fixture.items(&store), indexes(&store));
         let wanted = resolved(&members);
         let answer = transact(&store, &requests, with_token.then_some("k"));
         prop_assert_eq!(fixture.fault(&wanted, &answer), None);
         if answer.0 == 200 {
-            let (other, _) = world(&fixture, &members);
+            let (other, _) = world(fixture, &members);
             requests.iter().for_each(|member| alone(&other, member));
             prop_assert_eq!(fixture.items(&store), fixture.items(&other));
             prop_assert_eq!(indexes(&store), indexes(&other));
@@ -336,11 +336,11 @@ proptest! {
     /// Without supplied faults and empty keys, whatever the order of the members, each keeps its own reason.
     #[test]
     fn reasons_go_with_their_members(members in chosen(), seed in any::<prop::sample::Index>()) {
-        let fixture = Ranking::read().fixture;
+        let fixture = &Ranking::read().fixture;
         let plain = |member: &Chosen| matches!(member.kind, Own(_) | Fine);
         let members: Vec<Chosen> = members.into_iter().filter(plain).collect();
         prop_assume!(!members.is_empty());
-        let (store, held) = world(&fixture, &members);
+        let (store, held) = world(fixture, &members);
         held.iter().for_each(|key| store.hold(key.clone()));
         let requests = requests(&members);
         let (status, body) = transact(&store, &requests, None);

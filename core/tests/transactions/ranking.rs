@@ -1,6 +1,6 @@
 //! Which fault answers: every row twice, and nothing is changed unless it succeeds.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
@@ -30,8 +30,10 @@ struct Row {
 }
 
 impl Ranking {
-    pub fn read() -> Ranking {
-        cases("transactions-ranking.toml")
+    /// The table, read once.
+    pub fn read() -> &'static Ranking {
+        static READ: LazyLock<Ranking> = LazyLock::new(|| cases("transactions-ranking.toml"));
+        &READ
     }
 
     /// The request of these members.

@@ -269,8 +269,8 @@ proptest! {
 
     #[test]
     fn a_token_does_what_the_model_says(steps in steps()) {
-        let fixture = Ranking::read().fixture;
-        let world = World::new(&fixture);
+        let fixture = &Ranking::read().fixture;
+        let world = World::new(fixture);
         let mut model = Model { now_ms: context().now.0, ..Model::default() };
         for step in steps {
             match step {
