@@ -39,13 +39,19 @@ class Tables:
         assert status == 200, answer
         return answer
 
+    def scan(self, name):
+        """All items of a table, page by page."""
+        request = {"TableName": name, "ConsistentRead": True}
+        while True:
+            page = self.ok("Scan", request)
+            yield from page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
     def items(self):
-        return {
-            table["TableName"]: sorted(
-                (unordered(item) for item in self.ok("Scan", {"TableName": table["TableName"]})["Items"]), key=str
-            )
-            for table in self.tables
-        }
+        names = [table["TableName"] for table in self.tables]
+        return {name: sorted((unordered(item) for item in self.scan(name)), key=str) for name in names}
 
     def reset(self):
         """The tables with their items, and nothing else in them."""
@@ -55,7 +61,7 @@ class Tables:
             keys = [key["AttributeName"] for key in table["KeySchema"]]
             if name not in known:
                 self.ok("CreateTable", table)
-            for item in self.ok("Scan", {"TableName": name})["Items"]:
+            for item in list(self.scan(name)):
                 self.ok("DeleteItem", {"TableName": name, "Key": {key: item[key] for key in keys}})
             for item in self.fixture.get(name, []):
                 self.ok("PutItem", {"TableName": name, "Item": item})
