@@ -42,7 +42,7 @@ class Proxy:
             self.port = probe.getsockname()[1]
         environment = server.environment | {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
         self.process = subprocess.Popen(
-            [binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--auth", auth, "--log", "warn",
+            [binary, "serve", "--backend", "postgres", "--listen", f"127.0.0.1:{self.port}", "--auth", auth, "--log", "warn",
              "--synchronous-commit", "durable" if durable else "off", *arguments], env=environment)
         for _ in range(100):
             try:

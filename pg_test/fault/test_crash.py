@@ -9,10 +9,9 @@ import psycopg
 import pytest
 
 from clients import Background, Client, key_locks, until, waiting
+from load import Load
 from harness import Cluster, Proxy
 from harness.tables import ORDERS, create_table, get, index_faults, items, put
-
-WRITERS = 12
 
 
 @pytest.fixture
@@ -26,64 +25,9 @@ def fragile():
     cluster.remove()
 
 
-class Load:
-    """Writers, each with items of its own and a counter, that stop at the first answer that is none of a write's."""
-
-    def __init__(self, proxy):
-        self.acknowledged = [[] for _ in range(WRITERS)]
-        self.counted = [0] * WRITERS
-        self.unknown = [None] * WRITERS
-        self.odd = []
-        self.stop = threading.Event()
-        self.threads = [threading.Thread(target=self._write, args=(proxy, number), daemon=True) for number in range(WRITERS)]
-        for thread in self.threads:
-            thread.start()
-
-    def _write(self, proxy, number):
-        client, sent = Client(proxy), 0
-        while not self.stop.is_set():
-            item = {"pk": {"S": f"w{number}"}, "sk": {"S": f"{sent:06}"}, "g": {"S": f"g{sent % 4}"}, "lk": {"N": str(sent)},
-                    "note": {"S": "n" * (sent % 50 * 20)}}
-            count = {"TableName": "Orders", "Key": {"pk": {"S": "counter"}, "sk": {"S": str(number)}},
-                     "UpdateExpression": "ADD n :one SET g = :g",
-                     "ExpressionAttributeValues": {":one": {"N": "1"}, ":g": {"S": f"c{sent % 3}"}}}
-            for operation, body in (("PutItem", {"TableName": "Orders", "Item": item}), ("UpdateItem", count)):
-                try:
-                    status, answer = client.call(operation, body)
-                except (OSError, http.client.HTTPException):
-                    status, answer = None, None
-                if status != 200:
-                    self.unknown[number] = operation
-                    if status is not None and (status != 500 and status != 503):
-                        self.odd.append((status, answer))
-                    return
-                if operation == "PutItem":
-                    self.acknowledged[number].append(item)
-                else:
-                    self.counted[number] += 1
-            sent += 1
-
-    def written(self):
-        return sum(self.counted)
-
-    def join(self):
-        for thread in self.threads:
-            thread.join(60)
-        assert not any(thread.is_alive() for thread in self.threads)
-
-    def check(self, sql):
-        assert self.odd == []
-        stored = {(item["pk"]["S"], item["sk"]["S"]): item for item in items(sql, "Orders")}
-        for number in range(WRITERS):
-            for item in self.acknowledged[number]:
-                assert stored.get((item["pk"]["S"], item["sk"]["S"])) == item
-            own = [key for key in stored if key[0] == f"w{number}"]
-            unsure = self.unknown[number] == "PutItem"
-            assert len(self.acknowledged[number]) <= len(own) <= len(self.acknowledged[number]) + unsure
-            count = int(stored.get(("counter", str(number)), {"n": {"N": "0"}})["n"]["N"])
-            unsure = self.unknown[number] == "UpdateItem"
-            assert self.counted[number] <= count <= self.counted[number] + unsure
-        assert index_faults(sql, "Orders") == []
+def check(load, sql):
+    load.check(items(sql, "Orders"))
+    assert index_faults(sql, "Orders") == []
 
 
 def test_kill_of_the_postmaster_under_load(fragile, tmp_path):
@@ -100,7 +44,7 @@ def test_kill_of_the_postmaster_under_load(fragile, tmp_path):
             assert status in (500, 503) and answer["__type"].split("#")[1] in ("InternalServerError", "ServiceUnavailable")
             fragile.start()
             with fragile.connect("fragile") as sql:
-                load.check(sql)
+                check(load, sql)
                 assert key_locks(sql) == 0
                 # The proxy finds the new server by itself.
                 until(lambda: Client(proxy).call("PutItem", {
@@ -131,7 +75,7 @@ def test_kill_of_a_backend_under_load(fragile, tmp_path):
                 return None
 
         with until(connected) as sql:
-            load.check(sql)
+            check(load, sql)
             until(lambda: Client(proxy).call("PutItem", {
                 "TableName": "Orders", "Item": {"pk": {"S": "after"}, "sk": {"S": "kill"}}})[0] == 200)
     finally:
@@ -166,7 +110,7 @@ def test_kill_of_the_proxy_leaves_no_open_transaction(fragile, tmp_path):
         until(lambda: sql.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'extenddb'").fetchone() == (0,))
         assert key_locks(sql) == 0
-        load.check(sql)
+        check(load, sql)
 
 
 def test_a_proxy_killed_while_its_request_waits_leaves_nothing(fragile, tmp_path):
@@ -222,7 +166,7 @@ def test_sigterm_under_load_loses_nothing(fragile, tmp_path):
         assert proxy.process.wait(30) == 0
         load.join()
         with fragile.connect("fragile") as sql:
-            load.check(sql)
+            check(load, sql)
     finally:
         proxy.stop()
 

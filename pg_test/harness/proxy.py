@@ -31,9 +31,9 @@ def free_port():
 
 class Proxy:
     """`store` is one of harness.stores, or a connection string of PostgreSQL; `environment` adds to the variables of the
-    process, or replaces them."""
+    process, or replaces them; `prefix` is a command that becomes the proxy."""
 
-    def __init__(self, store, log, auth="strict", arguments=(), environment={}):
+    def __init__(self, store, log, auth="strict", arguments=(), environment={}, prefix=()):
         store = Postgres(store) if isinstance(store, str) else store
         self.log = Path(log)
         self._log_starts_at = self.log.stat().st_size if self.log.exists() else 0
@@ -43,7 +43,7 @@ class Proxy:
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
             **environment,
         }
-        command = [str(BINARY), "serve", "--listen", "127.0.0.1:0", *store.arguments, "--auth", auth, *arguments]
+        command = [*prefix, str(BINARY), "serve", "--listen", "127.0.0.1:0", *store.arguments, "--auth", auth, *arguments]
         with open(self.log, "ab") as out:
             self.process = subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                             start_new_session=True)

@@ -3,12 +3,14 @@
 import json
 import re
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from schema import unordered
+from harness.cluster import wait_until
+from harness.schema import unordered
 
 CASES = Path(__file__).resolve().parents[2] / "core" / "cases"
 RANKING = tomllib.loads((CASES / "transactions-ranking.toml").read_text())
@@ -222,4 +224,45 @@ def world(cluster, database, open_proxy):
 def test_tokens(world, row):
     world.reset()
     for step in row["steps"]:
+        world.step(step)
+
+
+REQUEST = "SELECT status, body FROM ddb.request('TransactWriteItems', %s)"
+
+
+@pytest.fixture
+def once(world):
+    """The tables, and a request under a token that adds one."""
+    world.reset()
+    return json.dumps({"ClientRequestToken": "k", "TransactItems": json.loads(TOKENS["requests"]["W"])})
+
+
+def test_a_session_that_ends_before_its_commit_leaves_the_token_unused(world, once):
+    with world.cluster.connect(world.database) as doomed:
+        doomed.execute("BEGIN")
+        assert doomed.execute(REQUEST, [once]).fetchone() == (200, {})
+        world.sql.execute("SELECT pg_terminate_backend(%s)", [doomed.info.backend_pid])
+        with pytest.raises(psycopg.OperationalError):
+            doomed.execute("COMMIT")
+    for step in ("W k -> 200", "W k -> 200", 'item cnt is {"pk":{"S":"cnt"},"n":{"N":"1"}}'):
+        world.step(step)
+
+
+def test_a_session_that_ends_while_it_waits_for_an_item_leaves_the_token_unused(world, once):
+    world.step("hold cnt")
+    with world.cluster.connect(world.database) as doomed, ThreadPoolExecutor() as pool:
+        doomed.execute("SET extenddb.lock_timeout = '60s'")
+        pid = doomed.info.backend_pid
+        sent = pool.submit(doomed.execute, REQUEST, [once])
+        waits = "SELECT FROM pg_locks WHERE pid = %s AND NOT granted"
+        wait_until(lambda: world.sql.execute(waits, [pid]).fetchall(), 60, "the request waits for its item")
+        # Its token is locked: nobody knows yet what becomes of it.
+        status, body = world.send("W", "k")
+        assert (status, body["__type"]) == (400, "com.amazonaws.dynamodb.v20120810#TransactionInProgressException")
+        assert body["Message"] == "Transaction from previous request is still in progress" and "message" not in body
+        world.sql.execute("SELECT pg_terminate_backend(%s)", [pid])
+        with pytest.raises(psycopg.OperationalError):
+            sent.result()
+    world.step("release cnt")
+    for step in ("W2 k -> 200", "W k -> mismatch", 'item cnt is {"pk":{"S":"cnt"},"n":{"N":"2"}}'):
         world.step(step)

@@ -211,7 +211,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>, std::io::Error> {
     })
 }
 
-fn environment(name: &str) -> Option<String> {
+pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -352,7 +352,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn account(text: &str) -> Result<String, String> {
+pub fn account(text: &str) -> Result<String, String> {
     if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         Ok(text.to_owned())
     } else {
@@ -360,7 +360,7 @@ fn account(text: &str) -> Result<String, String> {
     }
 }
 
-fn region(text: &str) -> Result<String, String> {
+pub fn region(text: &str) -> Result<String, String> {
     if !text.is_empty()
         && text
             .bytes()

@@ -35,7 +35,7 @@ extenddb is running: DynamoDB in {where_to}.
   endpoint      {endpoint}
   region        {region}
   credentials   {said}
-  AWS CLI       {key}AWS_REGION={region} aws dynamodb list-tables --endpoint-url {endpoint}
+  AWS CLI       {key}aws dynamodb list-tables --region {region} --endpoint-url {endpoint}
   AWS SDKs      AWS_ENDPOINT_URL_DYNAMODB={endpoint} in their environment
 
 Ctrl-C stops it; {afterwards}.
@@ -56,8 +56,8 @@ mod tests {
             &Authentication::Format,
             "us-east-1",
         );
-        let wanted = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_REGION=us-east-1 \
-                      aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000\n";
+        let wanted = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws dynamodb list-tables --region us-east-1 \
+                      --endpoint-url http://127.0.0.1:8000\n";
         assert!(text.contains(wanted), "{text}");
         assert!(
             text.contains("DynamoDB in the SQLite file /d/x.sqlite."),

@@ -55,8 +55,10 @@ enum Fault {
     Corrupt(String),
 }
 
+/// The log hears of it here: who asked is told only that something went wrong.
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> StoreError {
+        tracing::error!(cause = %fault, "the database failed a request");
         StoreError::Unavailable(fault.to_string())
     }
 }

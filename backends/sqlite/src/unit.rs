@@ -91,7 +91,7 @@ fn run<T>(unit: &Unit<T>, database: &Database) -> Result<Result<T, StoreError>, 
     let now = now();
     let decide = || (unit.decide)(&Images { now, all: &images });
     let Ok(decision) = catch_unwind(AssertUnwindSafe(decide)) else {
-        return Ok(Err(StoreError::Unavailable("a decision panicked".into())));
+        return Ok(Err(Fault::Corrupt("a decision panicked".into()).into()));
     };
     for change in decision.changes {
         let fits = unit.keys.0.get(change.of).zip(images.get(change.of));

@@ -6,7 +6,7 @@ use extenddb_core::store_suite::MemoryStore;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::served::{call, ok};
+use crate::served::{call, context, ok};
 
 /// What both tables begin with.
 #[derive(Deserialize)]
@@ -50,12 +50,17 @@ impl Fixture {
     /// A store with the tables and their items.
     pub fn store(&self) -> MemoryStore {
         let store = MemoryStore::default();
+        store.set_now(context().now);
         for table in &self.tables {
             ok(&store, "CreateTable", parsed(table));
         }
         for (table, items) in &self.fixture {
             for item in items {
-                ok(&store, "PutItem", json!({"TableName": table, "Item": parsed(item)}));
+                ok(
+                    &store,
+                    "PutItem",
+                    json!({"TableName": table, "Item": parsed(item)}),
+                );
             }
         }
         store
@@ -82,7 +87,9 @@ impl Fixture {
         let right = if let Some(answer) = wanted.strip_prefix("200") {
             *status == 200 && (answer.is_empty() || *body == parsed(answer))
         } else if let Some(texts) = in_brackets("VE(") {
-            is("ValidationException") && self.is_text(texts, &body["message"]) && body.get("Message").is_none()
+            is("ValidationException")
+                && self.is_text(texts, &body["message"])
+                && body.get("Message").is_none()
         } else if let Some(reasons) = in_brackets("TC[") {
             is("TransactionCanceledException") && self.are_reasons(reasons, body)
         } else {
@@ -106,7 +113,10 @@ impl Fixture {
     fn is_text(&self, names: &str, text: &Value) -> bool {
         let text = text.as_str().unwrap_or_default();
         names.split('|').any(|name| {
-            let wanted = self.texts.get(name).unwrap_or_else(|| panic!("no text is named {name}"));
+            let wanted = self
+                .texts
+                .get(name)
+                .unwrap_or_else(|| panic!("no text is named {name}"));
             match wanted.strip_suffix('…') {
                 Some(head) => text.starts_with(head),
                 None => text == wanted,

@@ -12,14 +12,18 @@ use std::{
 
 use extenddb_backend_sqlite::Sqlite;
 use extenddb_core::{
+    claim,
     operation::{self, Operation},
     request::Layer,
     store::Store,
-    table::AccountId,
+    table::{AccountId, TableId},
     time::Timestamp,
     wire::Answer,
 };
-use tokio::time::timeout;
+use tokio::{
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
 
 use super::{Backend, Context, Failure};
 
@@ -27,22 +31,24 @@ pub struct Embedded<S> {
     store: Arc<S>,
     region: String,
     request_timeout: Duration,
+    duties: JoinHandle<()>,
 }
 
+/// Tokens are remembered for ten minutes; that they stay longer costs space alone.
+const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
+/// Writers wait no longer than such a batch takes.
+const SWEPT_AT_ONCE: usize = 200;
+
 impl<S: Store + Send + Sync + 'static> Embedded<S> {
-    /// Also takes up, beside the requests, what a crash has left undone of `account`.
+    /// Also does, beside the requests, what nobody asks for: takes up what a crash has left undone of `account`, and sweeps.
     pub fn start(store: S, region: String, account: AccountId, request_timeout: Duration) -> Embedded<S> {
         let store = Arc::new(store);
-        let resumed = store.clone();
-        tokio::spawn(async move {
-            if let Err(error) = operation::resume_index_fills(&*resumed, &account).await {
-                tracing::error!(cause = ?error, "the fill of an index could not be taken up again");
-            }
-        });
+        let duties = tokio::spawn(duties(store.clone(), account));
         Embedded {
             store,
             region,
             request_timeout,
+            duties,
         }
     }
 
@@ -82,9 +88,31 @@ impl Backend for Embedded<Sqlite> {
     }
 
     async fn close(&self) {
+        self.duties.abort();
         let store = self.store.clone();
         // A checkpoint writes and flushes.
         let _ = tokio::task::spawn_blocking(move || store.close()).await;
+    }
+}
+
+async fn duties<S: Store>(store: Arc<S>, account: AccountId) {
+    if let Err(error) = operation::resume_index_fills(&*store, &account).await {
+        tracing::error!(cause = ?error, "the fill of an index could not be taken up again");
+    }
+    loop {
+        for table in [TableId::TOKENS, TableId::CLAIMS] {
+            loop {
+                match claim::sweep(&*store, table, now(), SWEPT_AT_ONCE).await {
+                    Ok(SWEPT_AT_ONCE) => {}
+                    Ok(_) => break,
+                    Err(error) => {
+                        tracing::warn!(cause = ?error, "the sweep of tokens failed: it is tried again");
+                        break;
+                    }
+                }
+            }
+        }
+        sleep(BETWEEN_SWEEPS).await;
     }
 }
 

@@ -126,7 +126,7 @@ pub(super) struct Planned {
     empty_literal: Option<Error>,
 }
 
-type Answered = Result<String, Error>;
+pub(super) type Answered = Result<String, Error>;
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered {
     let request = Arc::new(TransactWriteItems::parse(body, context)?);
@@ -237,7 +237,7 @@ impl TransactWriteItems {
         })
     }
 
-    fn unit(self: &Arc<Self>, tables: &[Arc<Table>]) -> Result<Unit<Answered>, Error> {
+    pub fn unit(self: &Arc<Self>, tables: &[Arc<Table>]) -> Result<Unit<Answered>, Error> {
         let planned = self.plan(tables)?;
         let mut keys = Vec::with_capacity(planned.bound + 1);
         keys.extend(
@@ -401,7 +401,7 @@ impl TransactWriteItems {
         match engine::run(store, unit).await {
             Ok(answer) => answer,
             // The token cannot be looked at either. Nothing was written, and the caller is told so.
-            Err(StoreError::Busy) => Err(fault),
+            Err(StoreError::Busy | StoreError::Held(_)) => Err(fault),
             Err(other) => Err(engine::store_error(other)),
         }
     }
@@ -409,7 +409,7 @@ impl TransactWriteItems {
     fn answer(&self, tables: &[Arc<Table>], arms: &[Arms], told: Told) -> String {
         Object::body(|body| {
             if self.capacity.wanted() {
-                body.array("ConsumedCapacity", self.named.sorted(), |place, out| {
+                body.array("ConsumedCapacity", 0..tables.len(), |place, out| {
                     let sent = &self.named.sent[place];
                     arms[place].write_told(told, self.capacity, sent, &tables[place], out);
                 });

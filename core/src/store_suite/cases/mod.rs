@@ -1,5 +1,6 @@
 //! The cases, by what they are about; here what they are made of.
 
+pub mod expiry;
 pub mod reads;
 pub mod tables;
 pub mod writes;
@@ -12,7 +13,7 @@ use crate::{
         hash_bucket, stored_hash,
     },
     store::{
-        Access, Alteration, Bound, Ended, Part, Position, Range, Row, SortBounds, Store, StoreError,
+        Access, Alteration, Bound, Ended, Page, Part, Position, Range, Row, SortBounds, Store, StoreError,
         TableChange,
     },
     table::{
@@ -241,6 +242,27 @@ fn bound(value: u64, inclusive: bool) -> Option<Bound> {
         value: encoded(value),
         inclusive,
     })
+}
+
+async fn page<S: Store>(store: &S, range: &Range) -> Result<Page, String> {
+    store
+        .walk(range.clone())
+        .await
+        .map_err(|fault| format!("{fault:?}"))
+}
+
+/// The entry's place in the index on g with r.
+fn entry_place(table: &Table, row: &Row) -> Position {
+    let value = |name| row.item.get(name).unwrap_or(AttributeValue::Null);
+    let hash = encode_hash([&value("g")]);
+    let mut range = Vec::new();
+    encode_scalar(&value("r"), &mut range);
+    let key = key_of(table, &row.item);
+    Position {
+        bucket: hash_bucket(&hash),
+        hash: stored_hash(hash),
+        rest: vec![range, key.pk, key.sk],
+    }
 }
 
 /// Where a row of the table stands.

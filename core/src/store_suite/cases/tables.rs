@@ -197,3 +197,67 @@ pub async fn table_names<S: Store>(store: &S, name: TableName) -> Outcome {
     let wanted = [".a", ".b"].map(|suffix| format!("{}{suffix}", name.name));
     check(names == wanted, || format!("names: {names:?}"))
 }
+
+pub async fn statistics<S: Store>(store: &S, name: TableName) -> Outcome {
+    let table = create(store, &name).await?;
+    let with = item("a", 1, &[("g", string("x")), ("r", number(1))]);
+    let without = item("a", 2, &[("v", string("long enough to be told apart"))]);
+    run(store, put(&table, with.clone(), false)).await?;
+    run(store, put(&table, without.clone(), false)).await?;
+    let measured = store
+        .statistics(&table)
+        .await
+        .map_err(|fault| format!("{fault:?}"))?;
+    let bytes = (with.size() + without.size()) as u64;
+    check((measured.items, measured.bytes) == (2, bytes), || {
+        format!("{measured:?}")
+    })?;
+    check(measured.indexes == [(1, 1, with.size() as u64)], || {
+        format!("{measured:?}")
+    })
+}
+
+/// The number of an index that is gone may not find old entries again.
+pub async fn index_dropped<S: Store>(store: &S, name: TableName) -> Outcome {
+    let old = create(store, &name).await?;
+    let filled = item(
+        "a",
+        1,
+        &[("h", string("x")), ("g", string("x")), ("r", number(1))],
+    );
+    let added = add_index(store, &name, TableStatus::Active).await?;
+    run(store, put(&added, filled.clone(), false)).await?;
+    store
+        .alter(
+            &name,
+            Box::new(|proposal| {
+                let replaced = proposal.existing.map(|table| {
+                    let mut table = table.clone();
+                    table.version.0 += 1;
+                    table.indexes.retain(|index| index.number != 2);
+                    TableChange::Replace(table)
+                });
+                Alteration {
+                    change: replaced,
+                    answer: (),
+                }
+            }),
+        )
+        .await
+        .map_err(|fault| format!("{fault:?}"))?;
+    let without = table(store, &name).await?;
+    check(without.indexes == old.indexes, || {
+        format!("indexes: {:?}", without.indexes)
+    })?;
+    let answers = store.transact(vec![put(&added, filled.clone(), false)]).await;
+    check(answers == [Err(StoreError::Stale)], || {
+        format!("answers: {answers:?}")
+    })?;
+    // The other index and the items are as they were, and writes go on.
+    let moved = item("a", 1, &[("g", string("y")), ("r", number(2))]);
+    run(store, put(&without, moved.clone(), false)).await?;
+    let entries = page(store, &whole(&without, Some(1))).await?.rows;
+    check(entries.len() == 1 && entries[0].item == moved, || {
+        format!("entries: {entries:?}")
+    })
+}
