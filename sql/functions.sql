@@ -241,6 +241,57 @@ CREATE FUNCTION ddb.query_items(
 COMMENT ON FUNCTION ddb.query_items(text, text, json, ddb.item, text, text, boolean)
     IS 'the items that a key condition expression selects, in the order of their sort keys';
 
+CREATE FUNCTION ddb.transact_explain(request json) RETURNS json
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_transact_explain';
+COMMENT ON FUNCTION ddb.transact_explain(json)
+    IS 'how a TransactWriteItems would be answered and why, member by member; writes nothing';
+
+-- The storage half of an Idempotency-Key header, for any application.
+
+CREATE FUNCTION ddb.idempotency_claim(
+    owner_scope text,
+    method text,
+    path text,
+    key text,
+    fingerprint bytea,
+    stale_after interval DEFAULT '1 minute',
+    OUT outcome text,
+    OUT claim text,
+    OUT status integer,
+    OUT headers json,
+    OUT body bytea,
+    OUT content_digest bytea
+)
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_idempotency_claim';
+COMMENT ON FUNCTION ddb.idempotency_claim(text, text, text, text, bytea, interval)
+    IS 'whether to act on a request: go, with a claim; replay, with the response; in_flight; reused for another request';
+
+CREATE FUNCTION ddb.idempotency_complete(
+    owner_scope text,
+    method text,
+    path text,
+    key text,
+    claim text,
+    status integer,
+    headers json,
+    body bytea,
+    keep_for interval DEFAULT '24 hours',
+    content_digest bytea DEFAULT NULL
+) RETURNS boolean
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_idempotency_complete';
+COMMENT ON FUNCTION ddb.idempotency_complete(text, text, text, text, text, integer, json, bytea, interval, bytea)
+    IS 'keeps the response of a claimed request; false where the claim is held no more';
+
+CREATE FUNCTION ddb.idempotency_release(owner_scope text, method text, path text, key text, claim text) RETURNS boolean
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_idempotency_release';
+COMMENT ON FUNCTION ddb.idempotency_release(text, text, text, text, text)
+    IS 'gives a claim up, so that the key is free; false where the claim is held no more';
+
+CREATE FUNCTION ddb.idempotency_sweep(max integer DEFAULT 1000) RETURNS bigint
+    LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'ddb_idempotency_sweep';
+COMMENT ON FUNCTION ddb.idempotency_sweep(integer)
+    IS 'removes tokens and claims whose time is over; answers how many';
+
 -- As PostgreSQL has it anyway, unless default privileges of whoever installs say otherwise. `ddb_owner` needs it too.
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ddb TO PUBLIC;
 GRANT USAGE ON TYPE ddb.item TO PUBLIC;

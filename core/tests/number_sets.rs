@@ -41,14 +41,30 @@ fn scans_and_transactions_answer_number_sets_in_the_order_of_their_hashes() {
         "ExpressionAttributeValues": {":p": {"S": "a"}}});
     check(&ok(&store, "Query", query)["Items"][0], &ascending, "Query");
     let update = json!({"TableName": "Sets", "Key": key, "ReturnValues": "ALL_NEW"});
-    check(&ok(&store, "UpdateItem", update)["Attributes"], &ascending, "UpdateItem");
+    check(
+        &ok(&store, "UpdateItem", update)["Attributes"],
+        &ascending,
+        "UpdateItem",
+    );
     let failing = json!({"TableName": "Sets", "Item": item, "ConditionExpression": "attribute_not_exists(pk)",
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD"});
-    check(&call(&store, "PutItem", &failing).1["Item"], &ascending, "a failed condition");
+    check(
+        &call(&store, "PutItem", &failing).1["Item"],
+        &ascending,
+        "a failed condition",
+    );
 
-    check(&ok(&store, "Scan", json!({"TableName": "Sets"}))["Items"][0], &hashed, "Scan");
+    check(
+        &ok(&store, "Scan", json!({"TableName": "Sets"}))["Items"][0],
+        &hashed,
+        "Scan",
+    );
     let projected = json!({"TableName": "Sets", "ProjectionExpression": "ns, l, ss, bs"});
-    check(&ok(&store, "Scan", projected)["Items"][0], &hashed, "Scan, projected");
+    check(
+        &ok(&store, "Scan", projected)["Items"][0],
+        &hashed,
+        "Scan, projected",
+    );
     for projection in [json!({}), json!({"ProjectionExpression": "ns, l, ss, bs"})] {
         let mut get = json!({"TableName": "Sets", "Key": key});
         get.as_object_mut()
@@ -66,5 +82,9 @@ fn scans_and_transactions_answer_number_sets_in_the_order_of_their_hashes() {
         "TransactWriteItems",
         &json!({"TransactItems": [{"Put": failing}]}),
     );
-    check(&cancelled["CancellationReasons"][0]["Item"], &hashed, "a cancellation");
+    check(
+        &cancelled["CancellationReasons"][0]["Item"],
+        &hashed,
+        "a cancellation",
+    );
 }

@@ -37,7 +37,9 @@ fn on_the_old_layer(row: &Row, new: &str) -> String {
         return wrapped(bare);
     }
     if family.starts_with("duplicates-") {
-        return wrapped("One or more parameter values were invalid: Input collection [b, a, b, C] contains duplicates.");
+        return wrapped(
+            "One or more parameter values were invalid: Input collection [b, a, b, C] contains duplicates.",
+        );
     }
     if family.starts_with("condition-size-") || family == "filter-size-query" {
         return format!("{bare} expression size: 4097");
@@ -76,10 +78,16 @@ fn nothing_but_constraints_has_a_prefix() {
     for row in &table.case {
         let Some(new) = &row.text else { continue };
         let (_, answer) = call_text_on(Layer::Old, &store, &row.operation, &row.request);
-        let found = answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default();
+        let found = answer["message"]
+            .as_str()
+            .or(answer["Message"].as_str())
+            .unwrap_or_default();
         let wanted = on_the_old_layer(row, new);
         if found != wanted {
-            failed.push(format!("{} {}\n    {found}\n  not\n    {wanted}", row.operation, row.row));
+            failed.push(format!(
+                "{} {}\n    {found}\n  not\n    {wanted}",
+                row.operation, row.row
+            ));
         }
     }
     assert!(failed.is_empty(), "{} rows:\n{}", failed.len(), failed.join("\n"));

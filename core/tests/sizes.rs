@@ -14,10 +14,8 @@ use served::{call, ok};
 const ITEM_MAX_BYTES: usize = 409_600;
 const TOO_LARGE: &str = "Item size has exceeded the maximum allowed size";
 const UPDATE_TOO_LARGE: &str = "Item size to update has exceeded the maximum allowed size";
-const HASH_TOO_LONG: &str =
-    "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes";
-const RANGE_TOO_LONG: &str =
-    "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
+const HASH_TOO_LONG: &str = "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes";
+const RANGE_TOO_LONG: &str = "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
 
 fn store() -> MemoryStore {
     let store = MemoryStore::default();
@@ -136,7 +134,10 @@ fn keys_are_measured_in_bytes() {
     let store = store();
     let key = |pk: String| json!({"TableName": "Hash1", "Item": {"pk": {"S": pk}}});
     assert_eq!(text(&store, "PutItem", &key("é".repeat(1024))), "");
-    assert_eq!(text(&store, "PutItem", &key("é".repeat(1024) + "x")), HASH_TOO_LONG);
+    assert_eq!(
+        text(&store, "PutItem", &key("é".repeat(1024) + "x")),
+        HASH_TOO_LONG
+    );
     assert_eq!(text(&store, "PutItem", &key("😀".repeat(512))), "");
     assert_eq!(text(&store, "PutItem", &key("😀".repeat(513))), HASH_TOO_LONG);
 }
@@ -183,7 +184,10 @@ fn values_have_the_documented_sizes() {
         (Bool(false), 1),
         (Null, 1),
         (Ss(set(&["", "ab", "c"])), 3),
-        (Ns([1u64, 100, 12345].into_iter().map(Number::from).collect()), 2 + 2 + 4),
+        (
+            Ns([1u64, 100, 12345].into_iter().map(Number::from).collect()),
+            2 + 2 + 4,
+        ),
         (Bs([vec![], vec![1, 2]].into_iter().collect()), 2),
         (L(vec![]), 3),
         (L(vec![s("aa"), Null]), 3 + (1 + 2) + (1 + 1)),
@@ -261,16 +265,25 @@ fn the_size_has_its_place_in_the_order() {
     };
     let key = json!({"pk": {"S": "a"}});
     let missing = "Requested resource not found";
-    assert_eq!(text(&store, "UpdateItem", &update("nope", key.clone(), "SET v = :v")), missing);
+    assert_eq!(
+        text(&store, "UpdateItem", &update("nope", key.clone(), "SET v = :v")),
+        missing
+    );
     let schema = "The provided key element does not match the schema";
     let other = json!({"x": {"S": "a"}});
-    assert_eq!(text(&store, "UpdateItem", &update("Hash1", other, "SET v = :v")), schema);
+    assert_eq!(
+        text(&store, "UpdateItem", &update("Hash1", other, "SET v = :v")),
+        schema
+    );
     // Ahead of the condition and of a key among the targets.
     assert_eq!(
         text(&store, "UpdateItem", &update("Hash1", key.clone(), "SET v = :v")),
         UPDATE_TOO_LARGE
     );
-    assert_eq!(text(&store, "UpdateItem", &update("Hash1", key, "SET pk = :v")), UPDATE_TOO_LARGE);
+    assert_eq!(
+        text(&store, "UpdateItem", &update("Hash1", key, "SET pk = :v")),
+        UPDATE_TOO_LARGE
+    );
 }
 
 /// Statements, and what each is charged with besides the bytes of its one value `:v`.
@@ -283,12 +296,18 @@ const CHARGES: &[(&str, usize)] = &[
     ("SET a[10] = :v", 3 + 19 + 1 + (4 + 2)),
     ("SET a[3].b.c = :v", 3 + 19 + 1 + (4 + 1) * 3),
     ("SET a = if_not_exists(b, :v)", 3 + 19 + 1 + 39 + (1 + 14 + 1)),
-    ("SET a = if_not_exists(b.c[0], :v)", 3 + 19 + 1 + 39 + 1 + (14 + 1) * 3),
+    (
+        "SET a = if_not_exists(b.c[0], :v)",
+        3 + 19 + 1 + 39 + 1 + (14 + 1) * 3,
+    ),
     ("SET a = list_append(b, :v)", 3 + 19 + 1 + 37 + (1 + 14 + 1)),
     ("SET a = list_append(:v, b)", 3 + 19 + 1 + 37 + (1 + 14 + 1)),
     ("SET a = :v, b = c", 3 + (19 + 1) + (19 + 1 + 1 + 14 + 1)),
     ("SET a = :v REMOVE b", 3 + (19 + 1) + (1 + 1)),
-    ("SET a = :v REMOVE b.c, d[7]", 3 + (19 + 1) + (1 + 1 + 5) + (1 + 1 + 5)),
+    (
+        "SET a = :v REMOVE b.c, d[7]",
+        3 + (19 + 1) + (1 + 1 + 5) + (1 + 1 + 5),
+    ),
     ("SET a = :v, b = c + d", 3 + (19 + 1) + (19 + 1) + 34 + 16 + 16),
     ("SET a = :v, b = c - d", 3 + (19 + 1) + (19 + 1) + 37 + 16 + 16),
     ("ADD a :v", 3 + 19 + 1),
@@ -318,7 +337,11 @@ fn an_update_is_charged_to_the_byte() {
             if expression.contains("#n") {
                 request["ExpressionAttributeNames"] = json!({"#n": "é"});
             }
-            assert_eq!(text(&store, "UpdateItem", &request), wanted, "{expression} {over}");
+            assert_eq!(
+                text(&store, "UpdateItem", &request),
+                wanted,
+                "{expression} {over}"
+            );
         }
     }
     // A value counts at each of its uses; a deleted set does not count.
@@ -331,7 +354,143 @@ fn an_update_is_charged_to_the_byte() {
             let request = json!({"TableName": "Hash1", "Key": {"pk": {"S": "a"}},
                 "UpdateExpression": expression, "ConditionExpression": "attribute_exists(zz)",
                 "ExpressionAttributeValues": {":v": {"SS": ["x".repeat(bytes + over)]}}});
-            assert_eq!(text(&store, "UpdateItem", &request), wanted, "{expression} {over}");
+            assert_eq!(
+                text(&store, "UpdateItem", &request),
+                wanted,
+                "{expression} {over}"
+            );
+        }
+    }
+}
+
+const NAME_TOO_LARGE: &str = "Attribute name is too large, must be less than 65536 bytes";
+
+/// Requests with an attribute name of that many bytes, in every place that takes one, and the prefix of their refusal.
+fn with_name(bytes: usize) -> Vec<(&'static str, &'static str, Value, &'static str)> {
+    const PREFIX: &str = "1 validation error detected: ";
+    let name = "n".repeat(bytes);
+    let key = json!({"pk": {"S": "a"}});
+    let with = |mut request: Value, member: &str, value: Value| {
+        request["TableName"] = json!("Hash1");
+        request[member] = value;
+        request
+    };
+    let item = |value: Value| json!({"pk": {"S": "a"}, "v": value});
+    let map = json!({"M": {&*name: {"NULL": true}}});
+    let names = json!({"#n": name});
+    let reads = json!({"Key": key, "ProjectionExpression": "#n"});
+    let condition = json!({"ConditionExpression": "attribute_not_exists(#n)"});
+    vec![
+        (
+            "top level",
+            "PutItem",
+            with(json!({}), "Item", json!({"pk": {"S": "a"}, &*name: {"S": ""}})),
+            PREFIX,
+        ),
+        (
+            "map",
+            "PutItem",
+            with(json!({}), "Item", item(map.clone())),
+            PREFIX,
+        ),
+        (
+            "map in a list",
+            "PutItem",
+            with(json!({}), "Item", item(json!({"L": [map]}))),
+            PREFIX,
+        ),
+        (
+            "values",
+            "UpdateItem",
+            with(
+                json!({"Key": key, "UpdateExpression": "SET v = :v"}),
+                "ExpressionAttributeValues",
+                json!({":v": map}),
+            ),
+            PREFIX,
+        ),
+        (
+            "names",
+            "UpdateItem",
+            with(
+                json!({"Key": key, "UpdateExpression": "REMOVE #n"}),
+                "ExpressionAttributeNames",
+                names.clone(),
+            ),
+            PREFIX,
+        ),
+        (
+            "names",
+            "DeleteItem",
+            with(
+                json!({"Key": key, "ConditionExpression": condition["ConditionExpression"]}),
+                "ExpressionAttributeNames",
+                names.clone(),
+            ),
+            PREFIX,
+        ),
+        (
+            "names",
+            "GetItem",
+            with(reads.clone(), "ExpressionAttributeNames", names.clone()),
+            "",
+        ),
+        (
+            "names",
+            "Scan",
+            with(
+                json!({"ProjectionExpression": "#n"}),
+                "ExpressionAttributeNames",
+                names.clone(),
+            ),
+            "",
+        ),
+        (
+            "item",
+            "BatchWriteItem",
+            json!({"RequestItems": {"Hash1": [{"PutRequest": {"Item": {"pk": {"S": "a"}, &*name: {"S": ""}}}}]}}),
+            "",
+        ),
+        (
+            "updates",
+            "UpdateItem",
+            with(
+                json!({"Key": key}),
+                "AttributeUpdates",
+                json!({&*name: {"Action": "DELETE"}}),
+            ),
+            PREFIX,
+        ),
+        (
+            "expected",
+            "DeleteItem",
+            with(
+                json!({"Key": key}),
+                "Expected",
+                json!({&*name: {"Exists": false}}),
+            ),
+            PREFIX,
+        ),
+        (
+            "attributes",
+            "GetItem",
+            with(json!({"Key": key}), "AttributesToGet", json!([name])),
+            "",
+        ),
+    ]
+}
+
+#[test]
+fn names_of_attributes_have_up_to_65535_bytes_everywhere() {
+    let store = store();
+    for (bytes, fits) in [(65_535, true), (65_536, false)] {
+        for (place, operation, request, prefix) in with_name(bytes) {
+            let wanted = if fits {
+                String::new()
+            } else {
+                format!("{prefix}{NAME_TOO_LARGE}")
+            };
+            assert_eq!(text(&store, operation, &request), wanted, "{operation} {place}");
         }
     }
 }

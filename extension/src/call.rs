@@ -9,7 +9,8 @@ use extenddb_core::item::Item;
 use pgrx::pg_sys;
 
 use crate::raise::{
-    DATA_CORRUPTED, INVALID_PARAMETER_VALUE, NULL_VALUE_NOT_ALLOWED, PROGRAM_LIMIT_EXCEEDED, Raise, Report,
+    DATA_CORRUPTED, INTERNAL_ERROR, INVALID_PARAMETER_VALUE, NULL_VALUE_NOT_ALLOWED, PROGRAM_LIMIT_EXCEEDED,
+    Raise, Report,
 };
 
 /// What a body answers; `None` is SQL's NULL.
@@ -107,6 +108,49 @@ impl Call {
         self.item(argument)?.ok_or_else(|| missing(name))
     }
 
+    pub fn int4(&self, argument: usize) -> Option<i32> {
+        self.datum(argument).map(|datum| datum.value() as i32)
+    }
+
+    /// An `interval` in microseconds, with months of 30 days as PostgreSQL compares them.
+    pub fn interval_us(&self, argument: usize) -> Option<i128> {
+        const DAY_US: i128 = 24 * 60 * 60 * 1_000_000;
+        self.datum(argument).map(|datum| {
+            // SAFETY: the declared type is passed as a pointer to this.
+            let interval = unsafe { &*datum.cast_mut_ptr::<pg_sys::Interval>() };
+            let days = i128::from(interval.month) * 30 + i128::from(interval.day);
+            days * DAY_US + i128::from(interval.time)
+        })
+    }
+
+    /// A row of the function's own OUT parameters.
+    pub fn row(&self, columns: &[Option<pg_sys::Datum>]) -> Returned {
+        let mut values: Vec<pg_sys::Datum> = columns
+            .iter()
+            .map(|column| column.unwrap_or(pg_sys::Datum::from(0usize)))
+            .collect();
+        let mut nulls: Vec<bool> = columns.iter().map(Option::is_none).collect();
+        // SAFETY: the descriptor is of the declared OUT parameters, of which the bodies give as many.
+        unsafe {
+            let mut descriptor = std::ptr::null_mut();
+            let class = pg_sys::get_call_result_type(self.0, std::ptr::null_mut(), &mut descriptor);
+            if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE
+                || (*descriptor).natts as usize != values.len()
+            {
+                return Err(Raise::new(
+                    INTERNAL_ERROR,
+                    "the function is declared with another row",
+                ));
+            }
+            let tuple = pg_sys::heap_form_tuple(
+                pg_sys::BlessTupleDesc(descriptor),
+                values.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+            );
+            Ok(Some(pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)))
+        }
+    }
+
     pub fn boolean(&self, argument: usize) -> Option<bool> {
         self.datum(argument).map(|datum| datum.value() != 0)
     }
@@ -189,7 +233,7 @@ unsafe extern "C-unwind" fn drop_rows<R>(rows: *mut c_void) {
     drop(unsafe { Box::from_raw(rows.cast::<R>()) });
 }
 
-fn missing(name: &str) -> Raise {
+pub fn missing(name: &str) -> Raise {
     Raise::new(NULL_VALUE_NOT_ALLOWED, format!("{name} must not be null"))
 }
 

@@ -61,6 +61,7 @@ pub const INVALID_BINARY_REPRESENTATION: &str = "22P03";
 pub const UNTRANSLATABLE_CHARACTER: &str = "22P05";
 pub const NULL_VALUE_NOT_ALLOWED: &str = "22004";
 pub const PROGRAM_LIMIT_EXCEEDED: &str = "54000";
+pub const LOCK_NOT_AVAILABLE: &str = "55P03";
 pub const DATA_CORRUPTED: &str = "XX001";
 pub const INTERNAL_ERROR: &str = "XX000";
 

@@ -25,6 +25,7 @@ use crate::{
 sql_functions! {
     "ddb_request" => request;
     "ddb_requests" => requests;
+    "ddb_transact_explain" => transact_explain;
 }
 
 /// `ddb.request`: every answer of DynamoDB's is data, a fault too.
@@ -164,21 +165,38 @@ pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Ans
 fn admit(operation: Operation, body: &str, account: AccountId) -> Result<Context, Raise> {
     check_length(body.as_bytes())?;
     Right::of(operation).require(format_args!("DynamoDB operation {}", operation.name()))?;
-    Ok(Context {
+    // Only what creates something uses them: asking costs a tenth of a GetItem.
+    let random = if operation.writes_tables() {
+        random()?
+    } else {
+        [0; 16]
+    };
+    Ok(context(account, random))
+}
+
+/// `ddb.transact_explain(request)`: how a TransactWriteItems would be ranked; nothing is written.
+fn transact_explain(call: &Call) -> Returned {
+    Right::Read.require("function ddb.transact_explain")?;
+    let body = call.required_text(0, "request")?;
+    check_length(body.as_bytes())?;
+    let context = context(AccountId::default(), [0; 16]);
+    let explained = as_owner(|| run_now(operation::explain_transaction(&SpiStore::new(), body, &context)))?;
+    Ok(Some(varlena(explained.as_bytes())))
+}
+
+fn context(account: AccountId, random: [u8; 16]) -> Context {
+    Context {
         account,
         region: guc::region(),
         now: clock::now(),
-        random: random(operation)?,
+        random,
         layer: guc::validation_layer(),
-    })
+    }
 }
 
-/// Only what creates something uses them: asking costs a tenth of a GetItem.
-fn random(operation: Operation) -> Result<[u8; 16], Raise> {
+/// Bytes that nobody can guess.
+pub fn random() -> Result<[u8; 16], Raise> {
     let mut bytes = [0; 16];
-    if !operation.writes_tables() {
-        return Ok(bytes);
-    }
     // SAFETY: writes as many bytes as it is told.
     if unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) } {
         Ok(bytes)

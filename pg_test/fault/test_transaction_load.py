@@ -25,7 +25,7 @@ def key(number):
 def test_members_in_any_order_never_deadlock(server, full):
     server.ok("CreateTable", TABLE)
     wait_until(lambda: server.ok("DescribeTable", {"TableName": "Load"})["Table"]["TableStatus"] == "ACTIVE", 30, "the table is there")
-    total = 100_000 if full else 3_000
+    total = 100_000 if full else 5_000
     left, taken = iter(range(total)), threading.Lock()
     answers, seconds = Counter(), []
     added = Counter()

@@ -27,6 +27,8 @@ _TRANSACTION, _WITH_TOKEN = _json(**_MEMBERS), _json(**_MEMBERS, ClientRequestTo
 _TRANSACT_GET = _json(TransactItems=[{"Get": {"TableName": "Orders", "Key": _KEY}},
                                      {"Get": {"TableName": "Plain", "Key": {"pk": {"S": "a"}}}}])
 
+_CLAIM_KEY = "'scope', 'POST', '/path', 'key'"
+
 _ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
 READ = [
@@ -35,6 +37,7 @@ READ = [
         "Orders": {"Keys": [_KEY, {**_KEY, "sk": {"S": "2"}}]}, "Plain": {"Keys": [{"pk": {"S": "a"}}]}}) + "')",
     f"ddb.transact_get_items('{_TRANSACT_GET}')",
     f"ddb.transact_get('{_TRANSACT_GET}')",
+    f"ddb.transact_explain('{_TRANSACTION}')",
     f"ddb.query('{_json(**_QUERY)}')",
     f"ddb.query('{_json(**_QUERY, ScanIndexForward=False, Limit=1)}')",
     f"ddb.query('{_json(**_QUERY, ExclusiveStartKey=_KEY)}')",
@@ -82,6 +85,14 @@ WRITE = [
     f"ddb.delete('Orders', '{KEY}')",
     f"ddb.put('Orders', '{ITEM}', 'attribute_not_exists(pk)')",
     "ddb.delete_item('" + _json(TableName="Orders", Key={**_KEY, "sk": {"S": "3"}}) + "')",
+    f"ddb.idempotency_claim({_CLAIM_KEY}, '\\x01')",
+    f"ddb.idempotency_claim({_CLAIM_KEY}, '\\x01', '1 second')",
+    f"ddb.idempotency_complete({_CLAIM_KEY}, 'no claim', 200, '{{}}', '')",
+    f"""ddb.idempotency_complete({_CLAIM_KEY}, COALESCE((ddb.idempotency_claim({_CLAIM_KEY}, '\\x01')).claim, 'none'), 200,
+                             '{{"A":"b"}}', 'body', '1 hour', '\\x02')""",
+    f"ddb.idempotency_release({_CLAIM_KEY}, 'no claim')",
+    "ddb.idempotency_sweep()",
+    "ddb.idempotency_sweep(5)",
 ]
 #: In this order: the last drops what the first creates.
 ADMIN = [

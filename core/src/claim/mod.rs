@@ -13,11 +13,12 @@
 //! A transaction never stores `running`: the lock on its token's key is that state. Whatever the state, another request
 //! under the key is a mismatch until the window is over.
 
+pub mod idempotency;
 mod row;
 mod sweep;
 
 pub use row::{ClaimKey, Corrupt};
-pub use sweep::sweep;
+pub use sweep::{SWEEP_MAX, sweep, sweep_all};
 
 use std::time::Duration;
 

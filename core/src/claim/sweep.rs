@@ -10,6 +10,29 @@ use crate::{
 
 use super::{Claim, row};
 
+/// What one call may ask for: its locks are held to its commit, and the memory for locks is shared by all sessions.
+pub const SWEEP_MAX: usize = 10_000;
+
+/// Removes up to `max` transactions' tokens and applications' claims that were over before `before`, the two by turns in
+/// small batches, so that neither waits for the other; answers how many.
+pub async fn sweep_all<S: Store>(store: &S, before: Timestamp, max: usize) -> Result<usize, StoreError> {
+    const BATCH: usize = 100;
+    let mut tables = vec![TableId::TOKENS, TableId::CLAIMS];
+    let mut count = 0;
+    while !tables.is_empty() && count < max {
+        for table in std::mem::take(&mut tables) {
+            let batch = BATCH.min(max - count);
+            let removed = sweep(store, table, before, batch).await?;
+            count += removed;
+            // Less than was asked for: nothing is left, or only what somebody holds.
+            if removed == batch && batch > 0 {
+                tables.push(table);
+            }
+        }
+    }
+    Ok(count)
+}
+
 /// Removes up to `max` claims of a system table that were over before `before`; answers how many. One that somebody holds
 /// now waits for the next round.
 pub async fn sweep<S: Store>(

@@ -12,6 +12,7 @@ mod transaction;
 pub use item::{put_item::ITEM_MAX_BYTES, together};
 
 pub use table::update_table::resume as resume_index_fills;
+pub use transaction::explain::explain as explain_transaction;
 
 pub use crate::{
     request::{Context, Operation, ParameterFault},

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::{Layer, json, message};
 use crate::{
     error::{Error, Exception, Fault},
-    item::{AttributeValue, Attributes, Item, NumberSets, write_attributes, write_attributes_as, write_value},
+    item::{
+        AttributeValue, Attributes, Item, NumberSets, write_attributes, write_attributes_as, write_value,
+    },
     request::{Operation, Reason, TransactionFault},
 };
 
@@ -136,7 +138,9 @@ impl Object<'_> {
     }
 
     pub fn hashed_attributes(&mut self, name: &str, attributes: &Attributes) {
-        self.member(name, |out| write_attributes_as(attributes, NumberSets::Hashed, out));
+        self.member(name, |out| {
+            write_attributes_as(attributes, NumberSets::Hashed, out)
+        });
     }
 
     pub fn value(&mut self, name: &str, value: &AttributeValue) {

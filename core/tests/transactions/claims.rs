@@ -1,6 +1,6 @@
 //! The automaton of claims, as rows of a system table, and their sweep.           behaviour/transactions §claims
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use extenddb_core::{
     claim::{Arrival, Claim, ClaimKey, State, arrive, sweep},
@@ -10,6 +10,8 @@ use extenddb_core::{
     table::TableId,
     write::{Base, Decision, Images, Keys, Need, Timestamp, Unit},
 };
+
+use crate::gate::Gate;
 
 const AT_MS: u64 = 1_791_500_965_303;
 const WINDOW_MS: u64 = 10_000;
@@ -64,9 +66,21 @@ fn each_state_at_each_time() {
         (&running, WINDOW_MS, Arrival::Go, Arrival::Go),
     ] {
         let now = Timestamp(AT_MS + after_ms);
-        assert_eq!(arrive(Some(state), &[1; 32], now), same, "{state:?} after {after_ms} ms");
-        assert_eq!(arrive(Some(state), &[2; 32], now), other, "{state:?} after {after_ms} ms");
-        assert_eq!(arrive(Some(state), &[1; 31], now), other, "{state:?} after {after_ms} ms");
+        assert_eq!(
+            arrive(Some(state), &[1; 32], now),
+            same,
+            "{state:?} after {after_ms} ms"
+        );
+        assert_eq!(
+            arrive(Some(state), &[2; 32], now),
+            other,
+            "{state:?} after {after_ms} ms"
+        );
+        assert_eq!(
+            arrive(Some(state), &[1; 31], now),
+            other,
+            "{state:?} after {after_ms} ms"
+        );
     }
 }
 
@@ -83,7 +97,11 @@ fn key(sk: &str) -> ClaimKey {
 }
 
 /// A write of one row: what it finds decides.
-fn write(store: &MemoryStore, key: &ClaimKey, change: impl Fn(&ClaimKey, Option<&Item>) -> Change + Send + 'static) {
+fn write(
+    store: &MemoryStore,
+    key: &ClaimKey,
+    change: impl Fn(&ClaimKey, Option<&Item>) -> Change + Send + 'static,
+) {
     let of = key.clone();
     let unit = Unit {
         tables: Vec::new(),
@@ -93,7 +111,9 @@ fn write(store: &MemoryStore, key: &ClaimKey, change: impl Fn(&ClaimKey, Option<
             answer: (),
         }),
     };
-    run_now(store.transact(vec![unit]))[0].clone().expect("it is written");
+    run_now(store.transact(vec![unit]))[0]
+        .clone()
+        .expect("it is written");
 }
 
 type Change = extenddb_core::write::Change;
@@ -104,7 +124,10 @@ fn put(store: &MemoryStore, key: &ClaimKey, claim: Claim) {
 
 fn read(store: &MemoryStore, key: &ClaimKey) -> Option<Claim> {
     let rows = run_now(store.read(std::slice::from_ref(&key.item))).expect("the memory store answers");
-    rows.into_iter().next().flatten().map(|row| Claim::read(&row).expect("a claim"))
+    rows.into_iter()
+        .next()
+        .flatten()
+        .map(|row| Claim::read(&row).expect("a claim"))
 }
 
 #[test]
@@ -115,7 +138,9 @@ fn a_claim_is_read_as_it_was_written() {
         assert_eq!(read(&store, &key("k")), Some(claim(state)));
     }
     assert_eq!(read(&store, &key("K")), None);
-    write(&store, &key("k"), |key, stored| key.remove(0, stored.expect("it is there")));
+    write(&store, &key("k"), |key, stored| {
+        key.remove(0, stored.expect("it is there"))
+    });
     assert_eq!(read(&store, &key("k")), None);
 }
 
@@ -161,7 +186,13 @@ fn what_is_no_claim_is_not_read_as_one() {
     assert!(odd("state", AttributeValue::S("finished".into())).is_err());
     assert!(odd("state", AttributeValue::Null).is_err());
     assert!(odd("at", AttributeValue::S("1".into())).is_err());
-    assert!(odd("at", AttributeValue::N(extenddb_core::item::Number::parse("-1").expect("a number"))).is_err());
+    assert!(
+        odd(
+            "at",
+            AttributeValue::N(extenddb_core::item::Number::parse("-1").expect("a number"))
+        )
+        .is_err()
+    );
     assert!(odd("fingerprint", AttributeValue::S("1".into())).is_err());
 }
 
@@ -192,6 +223,20 @@ fn a_sweep_removes_claims_that_are_over() {
     assert_eq!(swept(&store, AT_MS + WINDOW_MS, 3), 1);
     assert!(read(&store, &key("long")).is_some());
     assert_eq!(store.items(TableId::CLAIMS).len(), 1);
+}
+
+/// A store that is busy is asked again another time.
+#[test]
+fn a_sweep_of_a_busy_store_removes_nothing() {
+    let gate = Gate::open(MemoryStore::default());
+    gate.store.set_now(Timestamp(AT_MS));
+    put(&gate.store, &key("k"), claim(State::Cancelled));
+    let now = Timestamp(AT_MS + WINDOW_MS);
+    gate.store.set_now(now);
+    gate.units.store(true, Relaxed);
+    assert_eq!(run_now(sweep(&gate, TableId::CLAIMS, now, 10)), Ok(0));
+    gate.units.store(false, Relaxed);
+    assert_eq!(run_now(sweep(&gate, TableId::CLAIMS, now, 10)), Ok(1));
 }
 
 /// It was found as expired, and is claimed anew before its turn.

@@ -1,4 +1,4 @@
-//! A store whose locks are not had.
+//! A store whose locks are not had, and that counts what it is asked for.
 
 use std::{
     future::{Future, ready},
@@ -14,7 +14,7 @@ use extenddb_core::{
     store_suite::MemoryStore,
     table::{AccountId, Statistics, Table, TableId, TableName},
     time::Timestamp,
-    write::Unit,
+    write::{Need, Unit},
 };
 
 pub struct Gate {
@@ -27,6 +27,16 @@ pub struct Gate {
     pub units: AtomicBool,
     /// What somebody else does once a writer was kept out.
     pub meanwhile: Mutex<Option<Meanwhile>>,
+    /// Of each unit that was decided.
+    pub asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+/// How many keys a unit locked, how many images it read, how many changes it made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    pub keys: usize,
+    pub images: usize,
+    pub changes: usize,
 }
 
 pub type Meanwhile = Box<dyn FnOnce(&MemoryStore) + Send>;
@@ -40,6 +50,40 @@ impl Gate {
             readers: AtomicBool::new(false),
             units: AtomicBool::new(false),
             meanwhile: Mutex::new(None),
+            asked: Arc::default(),
+        }
+    }
+
+    /// One that keeps nobody out.
+    pub fn open(store: MemoryStore) -> Gate {
+        let gate = Gate::of(store);
+        gate.writers.store(false, Relaxed);
+        gate
+    }
+
+    fn counted<T: 'static>(&self, unit: Unit<T>) -> Unit<T> {
+        let asked = self.asked.clone();
+        let keys = unit.keys.0.len();
+        let images = unit
+            .keys
+            .0
+            .iter()
+            .filter(|(_, need)| *need == Need::Image)
+            .count();
+        Unit {
+            tables: unit.tables,
+            keys: unit.keys,
+            decide: Box::new(move |found| {
+                let decision = (unit.decide)(found);
+                let changes = decision.changes.len();
+                let counts = Asked {
+                    keys,
+                    images,
+                    changes,
+                };
+                asked.lock().expect("one thread").push(counts);
+                decision
+            }),
         }
     }
 }
@@ -82,7 +126,10 @@ impl Store for Gate {
         let answers = if self.units.load(Relaxed) {
             units.iter().map(|_| Err(StoreError::Busy)).collect()
         } else {
-            extenddb_core::store_suite::run_now(self.store.transact(units))
+            extenddb_core::store_suite::run_now(
+                self.store
+                    .transact(units.into_iter().map(|unit| self.counted(unit)).collect()),
+            )
         };
         ready(answers)
     }

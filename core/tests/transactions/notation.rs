@@ -56,7 +56,11 @@ impl Fixture {
         }
         for (table, items) in &self.fixture {
             for item in items {
-                ok(&store, "PutItem", json!({"TableName": table, "Item": parsed(item)}));
+                ok(
+                    &store,
+                    "PutItem",
+                    json!({"TableName": table, "Item": parsed(item)}),
+                );
             }
         }
         store
@@ -83,7 +87,9 @@ impl Fixture {
         let right = if let Some(answer) = wanted.strip_prefix("200") {
             *status == 200 && (answer.is_empty() || *body == parsed(answer))
         } else if let Some(texts) = in_brackets("VE(") {
-            is("ValidationException") && self.is_text(texts, &body["message"]) && body.get("Message").is_none()
+            is("ValidationException")
+                && self.is_text(texts, &body["message"])
+                && body.get("Message").is_none()
         } else if let Some(reasons) = in_brackets("TC[") {
             is("TransactionCanceledException") && self.are_reasons(reasons, body)
         } else {
@@ -107,7 +113,10 @@ impl Fixture {
     fn is_text(&self, names: &str, text: &Value) -> bool {
         let text = text.as_str().unwrap_or_default();
         names.split('|').any(|name| {
-            let wanted = self.texts.get(name).unwrap_or_else(|| panic!("no text is named {name}"));
+            let wanted = self
+                .texts
+                .get(name)
+                .unwrap_or_else(|| panic!("no text is named {name}"));
             match wanted.strip_suffix('…') {
                 Some(head) => text.starts_with(head),
                 None => text == wanted,
@@ -159,7 +168,7 @@ pub fn run_all<'r>(rows: impl IntoIterator<Item = (&'r str, Box<dyn Fn() -> Opti
         assert!(seen.insert(row), "row {row} stands twice");
         count += 1;
         let run = std::panic::AssertUnwindSafe(run);
-        let fault = std::panic::catch_unwind(|| run()).unwrap_or_else(|_| Some("panicked".into()));
+        let fault = std::panic::catch_unwind(run).unwrap_or_else(|_| Some("panicked".into()));
         failed.extend(fault.map(|fault| {
             let fault: String = fault.chars().take(2_000).collect();
             format!("{row}: {fault}")

@@ -33,39 +33,135 @@ use Kind::*;
 
 /// Members; `{}` is the item's key. Every item is {v: "old", e: "", eb: empty, num: 5, l: []}.
 const MEMBERS: &[(Kind, &str)] = &[
-    (Fine, r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"sidx":{"S":"s"}}}}"#),
-    (Fine, r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}-new"}},"ConditionExpression":"attribute_not_exists(pk)"}}"#),
+    (
+        Fine,
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"sidx":{"S":"s"}}}}"#,
+    ),
+    (
+        Fine,
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}-new"}},"ConditionExpression":"attribute_not_exists(pk)"}}"#,
+    ),
     (Fine, r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}"}}}}"#),
-    (Fine, r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}}}}"#),
-    (Fine, r#"{"ConditionCheck":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"ConditionExpression":"attribute_exists(v)"}}"#),
-    (Fine, r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = v, nidx = num + num"}}"#),
-    (Fine, r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"SET sidx = pk"}}"#),
-    (Fine, r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"REMOVE v"}}"#),
-    (Fine, r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET num = num"}}"#),
-    (SuppliedType("M1"), r#"{"Put":{"TableName":"Main","Item":{"pk":{"N":"1"},"v":{"S":"{}"}}}}"#),
-    (SuppliedType("M2"), r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}"},"v":{"S":"old"}}}}"#),
-    (SuppliedType("M10"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"REMOVE pk"}}"#),
-    (SuppliedType("M3 N"), r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"sidx":{"N":"1"},"bidx":{"B":""}}}}"#),
-    (SuppliedType("M3 N"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = :n, bidx = :e","ExpressionAttributeValues":{":n":{"N":"1"},":e":{"B":""}}}}"#),
-    (SuppliedType("M3 L"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = list_append(l, nope)"}}"#),
-    (SuppliedType("M3 head"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = num - nope","ConditionExpression":"attribute_exists(nope)"}}"#),
-    (SuppliedEmpty("M4"), r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"sidx":{"S":""}},"ConditionExpression":"attribute_exists(nope)"}}"#),
-    (SuppliedEmpty("M5"), r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"bidx":{"B":""}}}}"#),
-    (LiteralEmpty("M6"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = :e, bidx = eb","ConditionExpression":"attribute_exists(nope)","ExpressionAttributeValues":{":e":{"S":""}}}}"#),
-    (LiteralEmpty("M7"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET bidx = :e, c = nope","ExpressionAttributeValues":{":e":{"B":""}}}}"#),
-    (ComputedEmpty("M6"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e"}}"#),
-    (ComputedEmpty("M6"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"SET sidx = if_not_exists(v, :e)","ExpressionAttributeValues":{":e":{"S":""}}}}"#),
-    (ComputedEmpty("M7"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET bidx = eb","ConditionExpression":"attribute_exists(v)"}}"#),
-    (Own("C"), r#"{"ConditionCheck":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"ConditionExpression":"attribute_exists(pk)"}}"#),
-    (Own("C"), r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"}},"ConditionExpression":"attribute_not_exists(pk)"}}"#),
-    (Own("C"), r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"ConditionExpression":"v = e"}}"#),
-    (Own("C"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e, c = nope","ConditionExpression":"num > num"}}"#),
-    (Own("C"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"SET v = pk","ConditionExpression":"attribute_exists(pk)"}}"#),
-    (Own("V(M3 N)"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = num, bidx = eb"}}"#),
-    (Own("V(M3 L)"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = if_not_exists(nope, l)"}}"#),
-    (Own("V(M8)"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e, c = nope"}}"#),
-    (Own("V(M8a)"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET c = v + num"}}"#),
-    (Own("V(M8b)"), r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"REMOVE v.a"}}"#),
+    (
+        Fine,
+        r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}}}}"#,
+    ),
+    (
+        Fine,
+        r#"{"ConditionCheck":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"ConditionExpression":"attribute_exists(v)"}}"#,
+    ),
+    (
+        Fine,
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = v, nidx = num + num"}}"#,
+    ),
+    (
+        Fine,
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"SET sidx = pk"}}"#,
+    ),
+    (
+        Fine,
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"REMOVE v"}}"#,
+    ),
+    (
+        Fine,
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET num = num"}}"#,
+    ),
+    (
+        SuppliedType("M1"),
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"N":"1"},"v":{"S":"{}"}}}}"#,
+    ),
+    (
+        SuppliedType("M2"),
+        r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}"},"v":{"S":"old"}}}}"#,
+    ),
+    (
+        SuppliedType("M10"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"REMOVE pk"}}"#,
+    ),
+    (
+        SuppliedType("M3 N"),
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"sidx":{"N":"1"},"bidx":{"B":""}}}}"#,
+    ),
+    (
+        SuppliedType("M3 N"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = :n, bidx = :e","ExpressionAttributeValues":{":n":{"N":"1"},":e":{"B":""}}}}"#,
+    ),
+    (
+        SuppliedType("M3 L"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = list_append(l, nope)"}}"#,
+    ),
+    (
+        SuppliedType("M3 head"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = num - nope","ConditionExpression":"attribute_exists(nope)"}}"#,
+    ),
+    (
+        SuppliedEmpty("M4"),
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"sidx":{"S":""}},"ConditionExpression":"attribute_exists(nope)"}}"#,
+    ),
+    (
+        SuppliedEmpty("M5"),
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"},"bidx":{"B":""}}}}"#,
+    ),
+    (
+        LiteralEmpty("M6"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = :e, bidx = eb","ConditionExpression":"attribute_exists(nope)","ExpressionAttributeValues":{":e":{"S":""}}}}"#,
+    ),
+    (
+        LiteralEmpty("M7"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET bidx = :e, c = nope","ExpressionAttributeValues":{":e":{"B":""}}}}"#,
+    ),
+    (
+        ComputedEmpty("M6"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e"}}"#,
+    ),
+    (
+        ComputedEmpty("M6"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"SET sidx = if_not_exists(v, :e)","ExpressionAttributeValues":{":e":{"S":""}}}}"#,
+    ),
+    (
+        ComputedEmpty("M7"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET bidx = eb","ConditionExpression":"attribute_exists(v)"}}"#,
+    ),
+    (
+        Own("C"),
+        r#"{"ConditionCheck":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"ConditionExpression":"attribute_exists(pk)"}}"#,
+    ),
+    (
+        Own("C"),
+        r#"{"Put":{"TableName":"Main","Item":{"pk":{"S":"{}"}},"ConditionExpression":"attribute_not_exists(pk)"}}"#,
+    ),
+    (
+        Own("C"),
+        r#"{"Delete":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"ConditionExpression":"v = e"}}"#,
+    ),
+    (
+        Own("C"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e, c = nope","ConditionExpression":"num > num2"}}"#,
+    ),
+    (
+        Own("C"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}-new"}},"UpdateExpression":"SET v = pk","ConditionExpression":"attribute_exists(pk)"}}"#,
+    ),
+    (
+        Own("V(M3 N)"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = num, bidx = eb"}}"#,
+    ),
+    (
+        Own("V(M3 L)"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = if_not_exists(nope, l)"}}"#,
+    ),
+    (
+        Own("V(M8)"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET sidx = e, c = nope"}}"#,
+    ),
+    (
+        Own("V(M8a)"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"SET c = v + num"}}"#,
+    ),
+    (
+        Own("V(M8b)"),
+        r#"{"Update":{"TableName":"Main","Key":{"pk":{"S":"{}"}},"UpdateExpression":"REMOVE v.a"}}"#,
+    ),
 ];
 
 /// A member, on an item of its own, which somebody else may hold.
@@ -141,7 +237,8 @@ fn resolved(members: &[Chosen]) -> String {
 }
 
 fn requests(members: &[Chosen]) -> Vec<Value> {
-    let request = |(place, member): (usize, &Chosen)| parsed(&member.text.replace("{}", &format!("i{place}")));
+    let request =
+        |(place, member): (usize, &Chosen)| parsed(&member.text.replace("{}", &format!("i{place}")));
     members.iter().enumerate().map(request).collect()
 }
 
@@ -169,7 +266,9 @@ fn key(store: &MemoryStore, pk: &str) -> ItemKey {
     let wanted = Some(AttributeValue::S(pk.into()));
     let find = || {
         let items = store.items(TableId(2)).into_iter();
-        items.map(|(key, item)| (key, item.get("pk"))).find(|(_, found)| *found == wanted)
+        items
+            .map(|(key, item)| (key, item.get("pk")))
+            .find(|(_, found)| *found == wanted)
     };
     let item = json!({"pk": {"S": pk}});
     if find().is_none() {
@@ -183,7 +282,10 @@ fn key(store: &MemoryStore, pk: &str) -> ItemKey {
 
 /// The same member as a request by itself; a check writes nothing.
 fn alone(store: &MemoryStore, member: &Value) {
-    let (action, request) = member.as_object().and_then(|object| object.iter().next()).expect("one action");
+    let (action, request) = member
+        .as_object()
+        .and_then(|object| object.iter().next())
+        .expect("one action");
     let operation = match action.as_str() {
         "Put" => "PutItem",
         "Update" => "UpdateItem",
@@ -195,7 +297,8 @@ fn alone(store: &MemoryStore, member: &Value) {
 
 fn indexes(store: &MemoryStore) -> Vec<(i32, Vec<u8>)> {
     let rows = store.index_rows(TableId(2)).into_iter();
-    rows.map(|(index, _, item)| (index, item.as_bytes().to_vec())).collect()
+    rows.map(|(index, _, item)| (index, item.as_bytes().to_vec()))
+        .collect()
 }
 
 fn transact(store: &MemoryStore, members: &[Value], token: Option<&str>) -> (u16, Value) {
@@ -211,16 +314,16 @@ proptest! {
 
     #[test]
     fn the_answer_is_the_one_by_the_rules(members in chosen(), with_token in any::<bool>()) {
-        let fixture = Ranking::read().fixture;
+        let fixture = &Ranking::read().fixture;
         let requests = requests(&members);
-        let (store, held) = world(&fixture, &members);
+        let (store, held) = world(fixture, &members);
         held.iter().for_each(|key| store.hold(key.clone()));
         let (before, rows_before) = (fixture.items(&store), indexes(&store));
         let wanted = resolved(&members);
         let answer = transact(&store, &requests, with_token.then_some("k"));
         prop_assert_eq!(fixture.fault(&wanted, &answer), None);
         if answer.0 == 200 {
-            let (other, _) = world(&fixture, &members);
+            let (other, _) = world(fixture, &members);
             requests.iter().for_each(|member| alone(&other, member));
             prop_assert_eq!(fixture.items(&store), fixture.items(&other));
             prop_assert_eq!(indexes(&store), indexes(&other));
@@ -233,11 +336,11 @@ proptest! {
     /// Without supplied faults and empty keys, whatever the order of the members, each keeps its own reason.
     #[test]
     fn reasons_go_with_their_members(members in chosen(), seed in any::<prop::sample::Index>()) {
-        let fixture = Ranking::read().fixture;
+        let fixture = &Ranking::read().fixture;
         let plain = |member: &Chosen| matches!(member.kind, Own(_) | Fine);
         let members: Vec<Chosen> = members.into_iter().filter(plain).collect();
         prop_assume!(!members.is_empty());
-        let (store, held) = world(&fixture, &members);
+        let (store, held) = world(fixture, &members);
         held.iter().for_each(|key| store.hold(key.clone()));
         let requests = requests(&members);
         let (status, body) = transact(&store, &requests, None);

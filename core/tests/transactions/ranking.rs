@@ -1,6 +1,6 @@
 //! Which fault answers: every row twice, and nothing is changed unless it succeeds.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
@@ -30,15 +30,19 @@ struct Row {
 }
 
 impl Ranking {
-    pub fn read() -> Ranking {
-        cases("transactions-ranking.toml")
+    /// The table, read once.
+    pub fn read() -> &'static Ranking {
+        static READ: LazyLock<Ranking> = LazyLock::new(|| cases("transactions-ranking.toml"));
+        &READ
     }
 
     /// The request of these members.
     pub fn transaction<'m>(&self, members: impl IntoIterator<Item = &'m str>) -> String {
         let members = members.into_iter().map(|code| {
             let member = self.members.get(code);
-            member.unwrap_or_else(|| panic!("no member is named {code}")).as_str()
+            member
+                .unwrap_or_else(|| panic!("no member is named {code}"))
+                .as_str()
         });
         let members: Vec<&str> = members.collect();
         expanded(&format!("{{\"TransactItems\":[{}]}}", members.join(",")))

@@ -70,8 +70,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         SuppliedEmpty,
         Twice,
     ]);
-    let send = (request, prop::option::weighted(0.9, 0..2_u8), prop::bool::weighted(0.15));
-    let send = send.prop_map(|(request, token, account)| Step::Send { request, token, account });
+    let send = (
+        request,
+        prop::option::weighted(0.9, 0..2_u8),
+        prop::bool::weighted(0.15),
+    );
+    let send = send.prop_map(|(request, token, account)| Step::Send {
+        request,
+        token,
+        account,
+    });
     let pass = prop::sample::select(vec![1, 200_000, 300_000, 400_000, 599_999, 600_000]);
     let step = prop_oneof![
         8 => send,
@@ -93,7 +101,8 @@ fn members(request: Request) -> Value {
         json!({"Update": update})
     };
     let other = |expression: &str, values: Value| {
-        let mut update = json!({"TableName": "Main", "Key": {"pk": {"S": "r"}}, "UpdateExpression": expression});
+        let mut update =
+            json!({"TableName": "Main", "Key": {"pk": {"S": "r"}}, "UpdateExpression": expression});
         if values != json!({}) {
             update["ExpressionAttributeValues"] = values;
         }
@@ -104,10 +113,16 @@ fn members(request: Request) -> Value {
         Request::Guarded => json!([add(10, json!({})),
             {"ConditionCheck": {"TableName": "Main", "Key": {"pk": {"S": "open"}},
                 "ConditionExpression": "attribute_exists(pk)"}}]),
-        Request::LiteralEmpty => json!([add(1, json!({})), other("SET sidx = :e", json!({":e": {"S": ""}}))]),
+        Request::LiteralEmpty => json!([
+            add(1, json!({})),
+            other("SET sidx = :e", json!({":e": {"S": ""}}))
+        ]),
         Request::ComputedEmpty => json!([add(1, json!({})), other("SET sidx = e", json!({}))]),
         Request::Missing => json!([add(1, json!({})), other("SET c = nope", json!({}))]),
-        Request::SuppliedType => json!([add(1, json!({})), other("SET sidx = :n", json!({":n": {"N": "1"}}))]),
+        Request::SuppliedType => json!([
+            add(1, json!({})),
+            other("SET sidx = :n", json!({":n": {"N": "1"}}))
+        ]),
         Request::SuppliedEmpty => json!([add(1, json!({})),
             {"Put": {"TableName": "Main", "Item": {"pk": {"S": "p"}, "sidx": {"S": ""}}}}]),
         Request::Twice => json!([add(1, json!({})), add(1, json!({}))]),
@@ -218,7 +233,9 @@ impl World {
         }
         let wanted = Some(AttributeValue::S("count".into()));
         let items = world.store.items(TableId(2)).into_iter();
-        let counter = items.map(|(key, item)| (key, item.get("pk"))).find(|(_, pk)| *pk == wanted);
+        let counter = items
+            .map(|(key, item)| (key, item.get("pk")))
+            .find(|(_, pk)| *pk == wanted);
         World {
             counter: counter.expect("it was put").0,
             ..world
@@ -252,8 +269,8 @@ proptest! {
 
     #[test]
     fn a_token_does_what_the_model_says(steps in steps()) {
-        let fixture = Ranking::read().fixture;
-        let world = World::new(&fixture);
+        let fixture = &Ranking::read().fixture;
+        let world = World::new(fixture);
         let mut model = Model { now_ms: context().now.0, ..Model::default() };
         for step in steps {
             match step {

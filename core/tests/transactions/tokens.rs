@@ -3,11 +3,7 @@
 use std::{cell::Cell, collections::BTreeMap};
 
 use extenddb_core::{
-    item::ItemKey,
-    operation::Context,
-    store_suite::MemoryStore,
-    table::AccountId,
-    write::Timestamp,
+    item::ItemKey, operation::Context, store_suite::MemoryStore, table::AccountId, write::Timestamp,
 };
 use serde::Deserialize;
 use serde_json::json;

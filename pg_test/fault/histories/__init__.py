@@ -5,7 +5,8 @@
 - `wire`: the same as DynamoDB requests, sent by many clients at once
 - `linearize`: the search for an order that explains everything; the judge
 - `graph`: dependencies between operations, their cycles, and the names of those
-- `simulation`: a server in memory with one planted fault, to try the judges on
+- `simulation`, `tampering`: a server in memory with one planted fault, and a real one behind connections that break a
+  promise, to try the judges on
 """
 
 from .check import check

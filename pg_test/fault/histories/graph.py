@@ -241,13 +241,16 @@ class _Graph:
         for kinds in ((WW,), (WW, WR)):
             if path := _shortest(by_kind(*kinds), inside):
                 return self._without_moments(path)
-        without = by_kind(WW, WR)
-        best = None
-        for node in inside:
-            for after, label in neighbours[node].items():
-                if label[0] == RW and after in inside and (path := _path(without, after, node)):
-                    if best is None or len(path) < len(best) - 1:
-                        best = [(node, label, after)] + path
+        without, best = by_kind(WW, WR), None
+        reads_before = [(node, label, after) for node in inside for after, label in neighbours[node].items()
+                        if label[0] == RW and after in inside]
+        # Those of two operations are seen at once, and tell most.
+        for node, label, after in sorted(reads_before, key=lambda edge: edge[0] not in without[edge[2]]):
+            most = 1 if node in without[after] else len(best) - 2 if best else len(neighbours)
+            if path := _path(without, after, node, most):
+                best = [(node, label, after)] + path
+                if len(best) == 2:
+                    break
         return self._without_moments(best or _shortest(neighbours, inside))
 
     def _without_moments(self, path):
@@ -379,21 +382,24 @@ def _in_cycles(neighbours):
     return found
 
 
-def _path(neighbours, start, goal):
-    """The shortest, as steps."""
-    came, queue = {start: None}, deque([start])
+def _path(neighbours, start, goal, most):
+    """The shortest, as steps, of which there are at most `most`."""
+    came, queue = {start: (None, None, 0)}, deque([start])
     while queue:
         node = queue.popleft()
         if node == goal:
             steps = []
-            while came[node] is not None:
-                before, label = came[node]
+            while node != start:
+                before, label, _ = came[node]
                 steps.append((before, label, node))
                 node = before
             return steps[::-1]
+        length = came[node][2] + 1
+        if length > most:
+            return None
         for after, label in neighbours[node].items():
             if after not in came:
-                came[after] = (node, label)
+                came[after] = (node, label, length)
                 queue.append(after)
     return None
 
@@ -402,8 +408,8 @@ def _shortest(neighbours, inside):
     best = None
     for node in inside:
         for after, label in neighbours[node].items():
-            if after in inside and (best is None or len(best) > 2):
-                path = _path(neighbours, after, node)
-                if path and (best is None or len(path) + 1 < len(best)):
-                    best = [(node, label, after)] + path
+            if after in inside and (path := _path(neighbours, after, node, len(best) - 2 if best else len(neighbours))):
+                best = [(node, label, after)] + path
+                if len(best) == 2:
+                    return best
     return best

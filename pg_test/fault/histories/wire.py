@@ -224,10 +224,10 @@ class Names:
 
 
 class Client:
-    def __init__(self, server, workload, names, number):
+    def __init__(self, connect, server, workload, names, number):
         self.workload, self.names, self.number = workload, names, number
         self.chance = workload.chance(number)
-        self.connections = [Connection(server), Connection(server)]
+        self.connections = [connect(server), connect(server)]
         self.operations = []
         #: Answers by their kind.
         self.counted = {}
@@ -300,11 +300,11 @@ class Client:
         self.counted[kind] = self.counted.get(kind, 0) + 1
 
 
-def record(server, name, seed, clients, calls, keys, cut=0.0, disturb=None):
+def record(server, name, seed, clients, calls, keys, cut=0.0, disturb=None, connect=Connection):
     """Runs a history; answers its operations and how many answers of each kind there were. `disturb(progress)` is called
     in the meantime, `progress()` being the part that is done; what it breaks it must mend."""
     workload, names = Workload(seed, keys, cut=cut), Names(name)
-    team = [Client(server, workload, names, number) for number in range(clients)]
+    team = [Client(connect, server, workload, names, number) for number in range(clients)]
     turns, faults = iter(range(calls)), []
     taken = threading.Lock()
     begun = [0]

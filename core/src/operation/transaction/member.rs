@@ -136,6 +136,16 @@ impl Member {
         if blind { Need::RightToWrite } else { Need::Image }
     }
 
+    /// The action by its name in the request.
+    pub fn action(&self) -> &'static str {
+        match self.action {
+            Action::ConditionCheck => "ConditionCheck",
+            Action::Put(_) => "Put",
+            Action::Delete => "Delete",
+            Action::Update(_) => "Update",
+        }
+    }
+
     pub fn writes(&self) -> bool {
         !matches!(self.action, Action::ConditionCheck)
     }

@@ -2,8 +2,10 @@
 //!
 //! A write goes through [`transact_write_items`] from top to bottom: [`entries`] finds the members of the request, [`member`]
 //! reads and judges each, [`token`] asks whether the request was sent before, [`ranking`] makes one answer of all outcomes.
+//! [`explain`] tells of each of these steps and writes nothing.
 
 mod entries;
+pub mod explain;
 mod fingerprint;
 mod member;
 mod ranking;

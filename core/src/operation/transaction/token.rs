@@ -45,6 +45,24 @@ impl Token {
         }
     }
 
+    /// How the token stands, by a name, and when its window is over; for people who look.
+    pub fn standing(&self, stored: Option<&Item>, now: Timestamp) -> (&'static str, Option<Timestamp>) {
+        let Some(claim) = stored.and_then(|row| Claim::read(row).ok()) else {
+            return ("Unused", None);
+        };
+        if !claim.is_used(now) {
+            return ("Unused", None);
+        }
+        let name = match &claim.state {
+            _ if claim.fingerprint != self.fingerprint => "OfAnotherRequest",
+            State::Committed(_) => "Committed",
+            State::Cancelled => "Cancelled",
+            State::Running { .. } => "Running",
+        };
+        let window_ms = claim.window.as_millis() as u64;
+        (name, Some(Timestamp(claim.at.0.saturating_add(window_ms))))
+    }
+
     /// The change that remembers the end of a run: the bytes of each member for its replay, or nothing where it was
     /// refused.
     pub fn remember(

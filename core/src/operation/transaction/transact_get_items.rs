@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     engine,
     error::{Error, Fault},
-    expression::{Body, ExpressionFault, Kind, Projection},
+    expression::Projection,
     item::{Attributes, Item, ItemKey},
     operation::{
         Context, KeyFault, Operation,
@@ -23,7 +23,7 @@ use crate::{
 use super::{
     TOTAL_MAX_BYTES,
     entries::{self, ActionShape, Entry},
-    ranking::text,
+    ranking::{cancel_at, text},
     transact_write_items::check_duplicates,
 };
 
@@ -66,9 +66,19 @@ struct Member {
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Result<String, Error> {
     let request = TransactGetItems::parse(body, context)?;
-    let tables = engine::tables(store, &request.named.names, Access::Read).await?;
+    // Somebody changes a table, and keeps readers out of it: a conflict, as writes tell one.
+    let busy = |error: Error| match error.fault {
+        Fault::Conflict => cancel_at(0, request.members.len(), Reason::Conflict),
+        _ => error,
+    };
+    let tables = engine::tables(store, &request.named.names, Access::Read)
+        .await
+        .map_err(busy)?;
     let keys = request.keys(&tables)?;
-    let items = store.read(&keys).await.map_err(engine::store_error)?;
+    let items = store
+        .read(&keys)
+        .await
+        .map_err(|error| busy(engine::store_error(error)))?;
     if items.iter().flatten().map(Item::size).sum::<usize>() > TOTAL_MAX_BYTES {
         return Err(TransactionFault::TotalSize.into());
     }
@@ -189,10 +199,6 @@ impl Member {
         let placeholders = placeholders(values.names, None)?;
         let projection = match fields.string("ProjectionExpression") {
             None => None,
-            Some("") => {
-                let (kind, body) = (Kind::Projection, Body::Empty);
-                return Err(ExpressionFault { kind, body }.into());
-            }
             Some(text) => {
                 let projection = Projection::parse(text, &placeholders)?;
                 finish_placeholders(&placeholders)?;

@@ -126,7 +126,7 @@ pub(super) struct Planned {
     empty_literal: Option<Error>,
 }
 
-type Answered = Result<String, Error>;
+pub(super) type Answered = Result<String, Error>;
 
 pub async fn run<S: Store>(store: &S, body: &str, context: &Context) -> Answered {
     let request = Arc::new(TransactWriteItems::parse(body, context)?);
@@ -237,7 +237,7 @@ impl TransactWriteItems {
         })
     }
 
-    fn unit(self: &Arc<Self>, tables: &[Arc<Table>]) -> Result<Unit<Answered>, Error> {
+    pub fn unit(self: &Arc<Self>, tables: &[Arc<Table>]) -> Result<Unit<Answered>, Error> {
         let planned = self.plan(tables)?;
         let mut keys = Vec::with_capacity(planned.bound + 1);
         keys.extend(
