@@ -111,7 +111,9 @@ pub enum ChoiceError {
         second: &'static str,
         of_second: &'static str,
     },
-    #[error("--memory and {0} contradict each other: in memory there is no file\nhint: leave one of them out")]
+    #[error(
+        "--memory and {0} contradict each other: in memory there is no file\nhint: leave one of them out"
+    )]
     MemoryAnd(&'static str),
     #[error(
         "there is no place for the data: neither XDG_DATA_HOME nor HOME is set\nhint: name a file with --data, or use --memory"
