@@ -1,6 +1,8 @@
 //! The store suite on a file and in memory, and what is SQLite's alone: neighbours of a unit that fails, and what a file
 //! holds after a stop.
 
+#![allow(clippy::unwrap_used)]
+
 use std::{path::Path, sync::Arc};
 
 use extenddb_backend_sqlite::{Config, Place, Sqlite, Synchronous};

@@ -195,7 +195,7 @@ impl Backend for Arc<Busy> {
         if operation != Operation::BatchWriteItem {
             return self.backend.call(operation, body, context).await;
         }
-        if self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 0 {
+        if self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(3) {
             return Err(Failure::Unavailable("busy".into()));
         }
         let mut request: serde_json::Value = serde_json::from_str(body).unwrap();
