@@ -3,20 +3,7 @@ passes, or somebody else holds an item, are in sql/test_tokens.py."""
 
 import pytest
 
-<<<<<<< HEAD
-from harness.cluster import wait_until
-from harness.schema import unordered
-
-CASES = Path(__file__).resolve().parents[2] / "core" / "cases"
-RANKING = tomllib.loads((CASES / "transactions-ranking.toml").read_text())
-TOKENS = tomllib.loads((CASES / "transactions-tokens.toml").read_text())
-
-CODES = {"-": "None", "C": "ConditionalCheckFailed", "X": "TransactionConflict"}
-MESSAGES = {"C": "The conditional request failed", "X": "Transaction is ongoing for the item"}
-MISMATCH = "Specified idempotent token was used with different request parameters within the idempotency window"
-=======
 from harness.transactions import RANKING, TOKENS, Sequences, Tables, expanded
->>>>>>> ranking
 
 
 def _rows(rows):
