@@ -16,14 +16,14 @@ use served::{call, ok};
 
 const NOW_MS: u64 = 1_791_500_965_303;
 
-/// `T`: key `pk`, an index by `g`; and the items `a` with `g` and `n`, `e` with an empty string.
+/// `Tab`: key `pk`, an index by `g`; and the items `a` with `g` and `n`, `e` with an empty string.
 fn filled() -> MemoryStore {
     let store = MemoryStore::default();
     store.set_now(Timestamp(NOW_MS));
     ok(
         &store,
         "CreateTable",
-        json!({"TableName": "T", "BillingMode": "PAY_PER_REQUEST",
+        json!({"TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "g", "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
             "GlobalSecondaryIndexes": [{"IndexName": "by-g", "Projection": {"ProjectionType": "ALL"},
@@ -31,9 +31,9 @@ fn filled() -> MemoryStore {
     );
     for item in [
         json!({"pk": {"S": "a"}, "g": {"S": "x"}, "n": {"N": "1"}}),
-        json!({"pk": {"S": "e"}, "empty": {"S": ""}, "n": {"N": "1"}}),
+        json!({"pk": {"S": "e"}, "vacant": {"S": ""}, "n": {"N": "1"}}),
     ] {
-        ok(&store, "PutItem", json!({"TableName": "T", "Item": item}));
+        ok(&store, "PutItem", json!({"TableName": "Tab", "Item": item}));
     }
     store
 }
@@ -63,20 +63,20 @@ fn body(members: &[Value], token: Option<&str>) -> Value {
 }
 
 fn put(pk: &str) -> Value {
-    json!({"Put": {"TableName": "T", "Item": {"pk": {"S": pk}}}})
+    json!({"Put": {"TableName": "Tab", "Item": {"pk": {"S": pk}}}})
 }
 
 /// A put of a number where the index wants a string.
 fn put_wrong(pk: &str) -> Value {
-    json!({"Put": {"TableName": "T", "Item": {"pk": {"S": pk}, "g": {"N": "1"}}}})
+    json!({"Put": {"TableName": "Tab", "Item": {"pk": {"S": pk}, "g": {"N": "1"}}}})
 }
 
 fn put_empty(pk: &str) -> Value {
-    json!({"Put": {"TableName": "T", "Item": {"pk": {"S": pk}, "g": {"S": ""}}}})
+    json!({"Put": {"TableName": "Tab", "Item": {"pk": {"S": pk}, "g": {"S": ""}}}})
 }
 
 fn update(pk: &str, expression: &str) -> Value {
-    let mut update = json!({"TableName": "T", "Key": {"pk": {"S": pk}}, "UpdateExpression": expression});
+    let mut update = json!({"TableName": "Tab", "Key": {"pk": {"S": pk}}, "UpdateExpression": expression});
     let values = [
         (":e", json!({"S": ""})),
         (":one", json!({"N": "1"})),
@@ -91,7 +91,7 @@ fn update(pk: &str, expression: &str) -> Value {
 }
 
 fn check(pk: &str, condition: &str) -> Value {
-    json!({"ConditionCheck": {"TableName": "T", "Key": {"pk": {"S": pk}}, "ConditionExpression": condition}})
+    json!({"ConditionCheck": {"TableName": "Tab", "Key": {"pk": {"S": pk}}, "ConditionExpression": condition}})
 }
 
 const EMPTY_LITERAL: &str = "One or more parameter values are not valid. The update expression attempted to update a \
@@ -119,8 +119,8 @@ fn what_would_be_written_is_shown() {
         &[
             put("new"),
             update("a", "SET n = n + :one"),
-            json!({"Delete": {"TableName": "T", "Key": {"pk": {"S": "e"}}}}),
-            json!({"Delete": {"TableName": "T", "Key": {"pk": {"S": "absent"}}}}),
+            json!({"Delete": {"TableName": "Tab", "Key": {"pk": {"S": "e"}}}}),
+            json!({"Delete": {"TableName": "Tab", "Key": {"pk": {"S": "absent"}}}}),
             check("absent2", "attribute_not_exists(pk)"),
         ],
         None,
@@ -128,15 +128,15 @@ fn what_would_be_written_is_shown() {
     assert_eq!(
         explained,
         json!({"Answer": {"Status": 200, "Body": {}}, "DecidedBy": {"Step": "Run"}, "Members": [
-            {"Action": "Put", "TableName": "T", "Key": {"pk": {"S": "new"}}, "Code": "None", "Effect": "Put",
+            {"Action": "Put", "TableName": "Tab", "Key": {"pk": {"S": "new"}}, "Code": "None", "Effect": "Put",
              "NewItem": {"pk": {"S": "new"}}},
-            {"Action": "Update", "TableName": "T", "Key": {"pk": {"S": "a"}}, "Code": "None", "Effect": "Put",
+            {"Action": "Update", "TableName": "Tab", "Key": {"pk": {"S": "a"}}, "Code": "None", "Effect": "Put",
              "StoredItem": {"pk": {"S": "a"}, "g": {"S": "x"}, "n": {"N": "1"}},
              "NewItem": {"pk": {"S": "a"}, "g": {"S": "x"}, "n": {"N": "2"}}},
-            {"Action": "Delete", "TableName": "T", "Key": {"pk": {"S": "e"}}, "Code": "None", "Effect": "Delete",
-             "StoredItem": {"pk": {"S": "e"}, "empty": {"S": ""}, "n": {"N": "1"}}},
-            {"Action": "Delete", "TableName": "T", "Key": {"pk": {"S": "absent"}}, "Code": "None", "Effect": "None"},
-            {"Action": "ConditionCheck", "TableName": "T", "Key": {"pk": {"S": "absent2"}}, "Code": "None", "Effect": "None"},
+            {"Action": "Delete", "TableName": "Tab", "Key": {"pk": {"S": "e"}}, "Code": "None", "Effect": "Delete",
+             "StoredItem": {"pk": {"S": "e"}, "vacant": {"S": ""}, "n": {"N": "1"}}},
+            {"Action": "Delete", "TableName": "Tab", "Key": {"pk": {"S": "absent"}}, "Code": "None", "Effect": "None"},
+            {"Action": "ConditionCheck", "TableName": "Tab", "Key": {"pk": {"S": "absent2"}}, "Code": "None", "Effect": "None"},
         ]})
     );
 }
@@ -215,7 +215,7 @@ fn an_empty_value_in_a_put_is_of_the_first_pass_and_answers_alone() {
 fn the_first_empty_key_of_updates_answers_alone_literal_or_computed() {
     let store = filled();
     let failing = check("absent", "attribute_exists(pk)");
-    for (expression, step) in [("SET g = :e", "EmptyLiteral"), ("SET g = empty", "Run")] {
+    for (expression, step) in [("SET g = :e", "EmptyLiteral"), ("SET g = vacant", "Run")] {
         let explained = explain(
             &store,
             &[
@@ -259,7 +259,7 @@ fn faults_of_the_members_themselves_are_told_together() {
     let explained = explain(
         &filled(),
         &[
-            update("a", "SET n = missing + :one"),
+            update("a", "SET n = nowhere + :one"),
             put("p"),
             check("absent", "attribute_exists(pk)"),
         ],
@@ -319,7 +319,7 @@ fn the_token_is_told_and_hides_what_would_be_run() {
     ok(
         &store,
         "PutItem",
-        json!({"TableName": "T", "Item": {"pk": {"S": "b"}}}),
+        json!({"TableName": "Tab", "Item": {"pk": {"S": "b"}}}),
     );
     let explained = explain(&store, &members, Some("k"));
     assert_eq!(
@@ -358,16 +358,16 @@ fn member() -> impl Strategy<Value = Value> {
         1 => put_wrong(pk),
         2 => put_empty(pk),
         3 => update(pk, "SET g = :e"),
-        4 => update(pk, "SET g = empty"),
+        4 => update(pk, "SET g = vacant"),
         5 => update(pk, "SET n = n + :one"),
         6 => update(pk, "SET g = n"),
-        7 => json!({"Delete": {"TableName": "T", "Key": {"pk": {"S": pk}}}}),
+        7 => json!({"Delete": {"TableName": "Tab", "Key": {"pk": {"S": pk}}}}),
         _ => check(pk, "attribute_exists(g)"),
     })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The explained answer is the one that is given, explaining changes nothing, and whatever the answer tells of a member is the
     /// member's own outcome.

@@ -1,6 +1,6 @@
 //! The automaton of claims, as rows of a system table, and their sweep.           behaviour/transactions §claims
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use extenddb_core::{
     claim::{Arrival, Claim, ClaimKey, State, arrive, sweep},
@@ -10,6 +10,8 @@ use extenddb_core::{
     table::TableId,
     write::{Base, Decision, Images, Keys, Need, Timestamp, Unit},
 };
+
+use crate::gate::Gate;
 
 const AT_MS: u64 = 1_791_500_965_303;
 const WINDOW_MS: u64 = 10_000;
@@ -221,6 +223,20 @@ fn a_sweep_removes_claims_that_are_over() {
     assert_eq!(swept(&store, AT_MS + WINDOW_MS, 3), 1);
     assert!(read(&store, &key("long")).is_some());
     assert_eq!(store.items(TableId::CLAIMS).len(), 1);
+}
+
+/// A store that is busy is asked again another time.
+#[test]
+fn a_sweep_of_a_busy_store_removes_nothing() {
+    let gate = Gate::open(MemoryStore::default());
+    gate.store.set_now(Timestamp(AT_MS));
+    put(&gate.store, &key("k"), claim(State::Cancelled));
+    let now = Timestamp(AT_MS + WINDOW_MS);
+    gate.store.set_now(now);
+    gate.units.store(true, Relaxed);
+    assert_eq!(run_now(sweep(&gate, TableId::CLAIMS, now, 10)), Ok(0));
+    gate.units.store(false, Relaxed);
+    assert_eq!(run_now(sweep(&gate, TableId::CLAIMS, now, 10)), Ok(1));
 }
 
 /// It was found as expired, and is claimed anew before its turn.

@@ -163,6 +163,36 @@ fn a_table_that_keeps_readers_out_is_a_conflict_of_a_read() {
     assert_eq!(fixture.fault("TC[X, -]", &answer), None);
 }
 
+/// What is read counts, whatever is shown of it.
+#[test]
+fn a_read_is_of_4_mb_at_most() {
+    let (fixture, _) = fixture();
+    let store = fixture.store();
+    // `pk` and its value, `v` and its own.
+    let item =
+        |pk: &str, bytes: usize| json!({"pk": {"S": pk}, "v": {"S": "x".repeat(bytes - 3 - pk.len())}});
+    let put = |pk: &str, bytes: usize| {
+        ok(
+            &store,
+            "PutItem",
+            json!({"TableName": "Main", "Item": item(pk, bytes)}),
+        );
+    };
+    let names: Vec<String> = (0..11).map(|n| format!("large-{n}")).collect();
+    names[..10].iter().for_each(|pk| put(pk, 409_600));
+    let get = |pk: &String| json!({"Get": {"TableName": "Main", "Key": {"pk": {"S": pk}}, "ProjectionExpression": "pk"}});
+    let request = json!({"TransactItems": names.iter().map(get).collect::<Vec<_>>()});
+    put(&names[10], 98_304);
+    let (status, body) = call(&store, "TransactGetItems", &request);
+    assert_eq!(
+        (status, body["Responses"].as_array().map(Vec::len)),
+        (200, Some(11))
+    );
+    put(&names[10], 98_305);
+    let answer = call(&store, "TransactGetItems", &request);
+    assert_eq!(fixture.fault("VE(total size)", &answer), None);
+}
+
 /// Whoever holds the lock of the token is running the request.
 #[test]
 fn a_token_that_is_held_is_a_request_in_progress() {

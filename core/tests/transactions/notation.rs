@@ -168,7 +168,7 @@ pub fn run_all<'r>(rows: impl IntoIterator<Item = (&'r str, Box<dyn Fn() -> Opti
         assert!(seen.insert(row), "row {row} stands twice");
         count += 1;
         let run = std::panic::AssertUnwindSafe(run);
-        let fault = std::panic::catch_unwind(|| run()).unwrap_or_else(|_| Some("panicked".into()));
+        let fault = std::panic::catch_unwind(run).unwrap_or_else(|_| Some("panicked".into()));
         failed.extend(fault.map(|fault| {
             let fault: String = fault.chars().take(2_000).collect();
             format!("{row}: {fault}")

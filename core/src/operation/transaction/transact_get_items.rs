@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     engine,
     error::{Error, Fault},
-    expression::{Body, ExpressionFault, Kind, Projection},
+    expression::Projection,
     item::{Attributes, Item, ItemKey},
     operation::{
         Context, KeyFault, Operation,
@@ -199,10 +199,6 @@ impl Member {
         let placeholders = placeholders(values.names, None)?;
         let projection = match fields.string("ProjectionExpression") {
             None => None,
-            Some("") => {
-                let (kind, body) = (Kind::Projection, Body::Empty);
-                return Err(ExpressionFault { kind, body }.into());
-            }
             Some(text) => {
                 let projection = Projection::parse(text, &placeholders)?;
                 finish_placeholders(&placeholders)?;
