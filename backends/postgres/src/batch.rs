@@ -26,6 +26,7 @@ use tokio::{
 
 use crate::{
     Failure, REPORT_GRACE,
+    config::Limits,
     pool::{Lease, Pool},
     verdict::{Verdict, describe, verdict},
 };
@@ -56,13 +57,6 @@ pub(crate) struct Batches {
     waiting: AtomicUsize,
     waiting_bytes: AtomicUsize,
     limits: Limits,
-}
-
-/// How much may wait; past it requests are throttled.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pub requests: usize,
-    pub bytes: usize,
 }
 
 #[derive(Default)]

@@ -4,8 +4,6 @@ use std::{path::Path, time::Duration};
 
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::batch::Limits;
-
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A dead peer is noticed after about this long without traffic.
@@ -22,6 +20,13 @@ pub struct Config {
     pub request_timeout: Duration,
     pub synchronous_commit: SynchronousCommit,
     pub limits: Limits,
+}
+
+/// How many requests may wait while all sessions are busy, and how many bytes of bodies; past it they are throttled.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub requests: usize,
+    pub bytes: usize,
 }
 
 /// What a commit waits for.

@@ -9,8 +9,7 @@ mod pool;
 mod session;
 mod verdict;
 
-pub use batch::Limits;
-pub use config::{Config, ConfigError, SynchronousCommit, connection_settings};
+pub use config::{Config, ConfigError, Limits, SynchronousCommit, connection_settings};
 pub use session::OpenError;
 
 use std::{sync::Arc, time::Duration};

@@ -18,7 +18,8 @@ use crate::{
 
 use super::{
     member::Member,
-    ranking::{Outcome, cancel_at, text},
+    outcome::{Outcome, text},
+    ranking::cancel_at,
     transact_write_items::{Answered, TransactWriteItems},
 };
 

@@ -12,10 +12,14 @@ use crate::{
     },
     table::Table,
     wire::{Fields, placeholders},
-    write::{Arms, Busy, Change, Need, WRITE_UNIT_BYTES, derive, units},
+    write::{Busy, Need, derive},
 };
 
-use super::{entries::Entry, fingerprint::Fingerprint, ranking::Outcome};
+use super::{
+    entries::Entry,
+    fingerprint::Fingerprint,
+    outcome::{Effect, Outcome},
+};
 
 #[derive(Debug)]
 pub struct Member {
@@ -36,16 +40,6 @@ enum Action {
     Put(Item),
     Delete,
     Update(Update),
-}
-
-/// What a member does to its item, once nothing is wrong with it.
-#[derive(Debug)]
-pub struct Effect {
-    /// `None`: the item stays as it is.
-    pub change: Option<Change>,
-    pub arms: Arms,
-    /// The larger of its two images.
-    pub bytes: usize,
 }
 
 impl Member {
@@ -198,22 +192,6 @@ impl Member {
             arms: derived.arms.of_transaction(),
             bytes,
         })
-    }
-}
-
-impl Effect {
-    /// Of a member that leaves its item alone.
-    fn none(stored: Option<&Item>) -> Effect {
-        let bytes = stored.map_or(0, Item::size);
-        let arms = Arms {
-            table: units(bytes, WRITE_UNIT_BYTES),
-            ..Arms::default()
-        };
-        Effect {
-            change: None,
-            arms: arms.of_transaction(),
-            bytes,
-        }
     }
 }
 

@@ -2,49 +2,11 @@
 //!                                                                            behaviour/transactions §ranking
 
 use crate::{
-    error::{Error, Fault},
-    item::Item,
-    operation::{KeyFault, Operation},
-    request::{Layer, Reason, TransactionFault},
-    wire,
+    error::Error,
+    request::{Reason, TransactionFault},
 };
 
-use super::member::Effect;
-
-/// What became of a member.
-#[derive(Debug)]
-pub enum Outcome {
-    NotRun,
-    Done(Effect),
-    /// The stored item, where it was asked for.
-    ConditionFailed(Option<Item>),
-    Invalid(Error),
-    /// An update that leaves an index key empty: it refuses the whole request, whatever else is wrong.
-    EmptyKey(Error),
-    Conflict,
-}
-
-impl Outcome {
-    /// The outcome of a member with this fault of its own.
-    pub fn of_fault(fault: Error) -> Outcome {
-        match &fault.fault {
-            Fault::Key(KeyFault::IndexEmptyUpdate { .. }) => Outcome::EmptyKey(fault),
-            Fault::ConditionFailed => Outcome::ConditionFailed(fault.item),
-            Fault::Conflict => Outcome::Conflict,
-            _ => Outcome::Invalid(fault),
-        }
-    }
-
-    pub fn reason(&self) -> Reason {
-        match self {
-            // An empty key is never listed: it answers alone.
-            Self::NotRun | Self::Done(_) | Self::EmptyKey(_) => Reason::None,
-            Self::ConditionFailed(item) => Reason::ConditionFailed(item.clone()),
-            Self::Invalid(fault) => Reason::Invalid(text(fault)),
-            Self::Conflict => Reason::Conflict,
-        }
-    }
-}
+use super::outcome::Outcome;
 
 /// The fault of a request whose members had these outcomes, in the order of the request. The first empty key answers alone;
 /// else each member keeps its own.
@@ -69,9 +31,4 @@ pub fn cancel_at(member: usize, members: usize, reason: Reason) -> Error {
     let mut reasons = vec![Reason::None; members];
     reasons[member] = reason;
     TransactionFault::Canceled(reasons).into()
-}
-
-/// The text of a fault as a reason tells it.
-pub fn text(fault: &Error) -> String {
-    wire::message(fault, Operation::TransactWriteItems, Layer::Old).unwrap_or_default()
 }

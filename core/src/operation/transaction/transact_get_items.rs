@@ -23,7 +23,8 @@ use crate::{
 use super::{
     TOTAL_MAX_BYTES,
     entries::{self, ActionShape, Entry},
-    ranking::{cancel_at, text},
+    outcome::text,
+    ranking::cancel_at,
     transact_write_items::check_duplicates,
 };
 

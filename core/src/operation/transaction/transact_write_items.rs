@@ -23,8 +23,9 @@ use super::{
     TOTAL_MAX_BYTES,
     entries::{self, ActionShape, Entry},
     fingerprint::Fingerprint,
-    member::{Effect, Member},
-    ranking::{Outcome, cancel_at, resolve, text},
+    member::Member,
+    outcome::{Effect, Outcome, text},
+    ranking::{cancel_at, resolve},
     token::Token,
 };
 
