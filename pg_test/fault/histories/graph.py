@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from .operation import DONE, REFUSED, UNKNOWN, expected
 
+#: One wrong answer can put a thousand operations into cycles; a short one is soon found.
+MOST_TRIED = 200
 WW, WR, RW, REAL_TIME = "ww", "wr", "rw", "real time"
 
 
@@ -245,7 +247,8 @@ class _Graph:
         reads_before = [(node, label, after) for node in inside for after, label in neighbours[node].items()
                         if label[0] == RW and after in inside]
         # Those of two operations are seen at once, and tell most.
-        for node, label, after in sorted(reads_before, key=lambda edge: edge[0] not in without[edge[2]]):
+        reads_before.sort(key=lambda edge: edge[0] not in without[edge[2]])
+        for node, label, after in reads_before[:MOST_TRIED]:
             most = 1 if node in without[after] else len(best) - 2 if best else len(neighbours)
             if path := _path(without, after, node, most):
                 best = [(node, label, after)] + path
@@ -406,7 +409,7 @@ def _path(neighbours, start, goal, most):
 
 def _shortest(neighbours, inside):
     best = None
-    for node in inside:
+    for node in list(inside)[:MOST_TRIED]:
         for after, label in neighbours[node].items():
             if after in inside and (path := _path(neighbours, after, node, len(best) - 2 if best else len(neighbours))):
                 best = [(node, label, after)] + path
