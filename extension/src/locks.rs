@@ -122,9 +122,9 @@ pub struct Patience {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
-    ForAll,
-    ForOne(LockName),
-    ForNone,
+    All,
+    One(LockName),
+    Nothing,
 }
 
 /// A lock was not had in time, or waiting for it would have been a deadlock.
@@ -142,7 +142,7 @@ impl Patience {
     pub fn of_a_call() -> Patience {
         Patience {
             left: Cell::new(lock_timeout()),
-            waits: Waits::ForAll,
+            waits: Waits::All,
         }
     }
 
@@ -150,22 +150,22 @@ impl Patience {
     pub fn for_one(lock: LockName) -> Patience {
         Patience {
             left: Cell::new(lock_timeout()),
-            waits: Waits::ForOne(lock),
+            waits: Waits::One(lock),
         }
     }
 
     pub fn none() -> Patience {
         Patience {
             left: Cell::new(Duration::ZERO),
-            waits: Waits::ForNone,
+            waits: Waits::Nothing,
         }
     }
 
     fn allows(&self, lock: LockName) -> bool {
         match self.waits {
-            Waits::ForAll => true,
-            Waits::ForOne(wanted) => wanted == lock,
-            Waits::ForNone => false,
+            Waits::All => true,
+            Waits::One(wanted) => wanted == lock,
+            Waits::Nothing => false,
         }
     }
 
