@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import wire
-from workload import ITEMS, item
+from workload import item
 
 WORK = {"PutItem": wire.put, "GetItem": wire.get, "UpdateItem with a condition": wire.update}
 
@@ -55,17 +55,17 @@ class Server:
             raise SystemExit(f"{operation}: {answer.status} {payload}")
         return json.loads(payload)
 
-    def fill(self):
+    def fill(self, items):
         self.call("CreateTable", {
             "TableName": "Items", "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]})
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         started = time.perf_counter()
-        for first in range(1, ITEMS + 1, 25):
-            puts = [{"PutRequest": {"Item": json.loads(item(key, 1))}} for key in range(first, min(first + 25, ITEMS + 1))]
+        for first in range(1, items + 1, 25):
+            puts = [{"PutRequest": {"Item": json.loads(item(key, 1))}} for key in range(first, min(first + 25, items + 1))]
             self.call("BatchWriteItem", {"RequestItems": {"Items": puts}}, connection)
-        return ITEMS / (time.perf_counter() - started)
+        return items / (time.perf_counter() - started)
 
     def stop(self):
         self.process.terminate()
@@ -80,8 +80,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="pairs of runs (default 3)")
     parser.add_argument("--seconds", type=int, default=5, help="of one run (default 5)")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--items", type=int, default=wire.ITEMS, help="in the table (default %(default)s)")
     parser.add_argument("--place", type=Path, help="a directory for the files (default: the system's for temporary files)")
     options = parser.parse_args()
+    wire.ITEMS = options.items  # keys are drawn from as many
     commands = [options.ours] + ([options.beside] if options.beside else [])
     with tempfile.TemporaryDirectory(dir=options.place) as place:
         directories = [Path(place) / str(number) for number in range(len(commands))]
@@ -90,9 +92,9 @@ def main():
         servers = [Server(command, directory) for command, directory in zip(commands, directories)]
         try:
             print(f"{os.cpu_count()} CPUs ({platform.machine()}), load {os.getloadavg()[0]:.1f}; {options.rounds} rounds of "
-                  f"{options.seconds} s; {ITEMS} items of {len(item('12345', '500'))} bytes of JSON")
+                  f"{options.seconds} s; {options.items} items of {len(item('12345', '500'))} bytes of JSON")
             print("first answer, ms:     " + "   ".join(f"{server.first_answer_ms:9.0f}" for server in servers))
-            print("filled, items/s:      " + "   ".join(f"{server.fill():9.0f}" for server in servers), flush=True)
+            print("filled, items/s:      " + "   ".join(f"{server.fill(options.items):9.0f}" for server in servers), flush=True)
             for name, make in WORK.items():
                 loads = [wire.Load(make, server.port, directory) for server, directory in zip(servers, directories)]
                 for connections in options.connections:
