@@ -173,7 +173,7 @@ def test_a_replaced_function_is_found_again(failing, sql):
 
 def test_more_requests_than_sessions_wait_their_turn(failing, sql):
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(failing.call("GetItem", {"do": "sleep", "s": 0.3})))
+    threads = [threading.Thread(target=lambda: answers.append(failing.call("Query", {"do": "sleep", "s": 0.3})))
                for _ in range(6)]
     for thread in threads:
         thread.start()
