@@ -144,15 +144,16 @@ impl Batches {
             let Some(deadline) = self.first_deadline(kind) else {
                 return;
             };
-            let lease = self.pool.lease(deadline).await;
-            let batch = self.take(kind);
-            match lease {
-                Ok(lease) if batch.is_empty() => lease.give_back(),
+            match self.pool.lease(deadline).await {
                 Ok(lease) => {
-                    let batches = self.clone();
+                    let (batches, batch) = (self.clone(), self.take(kind));
                     tokio::spawn(async move { batches.run(lease, batch, None).await });
                 }
-                Err(cause) => self.fail(batch, || Failure::NotSent(cause.clone())),
+                // The time of the first is up; that of others may not be.
+                Err(_) if deadline <= Instant::now() => {
+                    self.expire(&mut locked(&self.queue_of(kind).0).waiting);
+                }
+                Err(cause) => self.fail(self.take(kind), || Failure::NotSent(cause.clone())),
             }
         }
     }
@@ -187,6 +188,17 @@ impl Batches {
             }
         }
         batch
+    }
+
+    /// Answers those whose time is up; the others go on waiting.
+    fn expire(&self, waiting: &mut VecDeque<Waiting>) {
+        let now = Instant::now();
+        let (expired, rest): (VecDeque<_>, VecDeque<_>) = std::mem::take(waiting)
+            .into_iter()
+            .partition(|request| request.deadline <= now);
+        *waiting = rest;
+        let cause = || Failure::NotSent("every session was busy until the deadline".into());
+        self.fail(expired.into(), cause);
     }
 
     fn fail(&self, batch: Vec<Waiting>, failure: impl Fn() -> Failure) {
@@ -224,14 +236,20 @@ impl Batches {
                 Ok(_) => self.pool.lease(deadline).await,
                 Err(_) => Err("too many sessions waited for locks until the deadline".to_owned()),
             };
-            let batch = locked(&self.held)
-                .get_mut(&lock)
-                .map(|waiting| self.take_from(waiting))
-                .unwrap_or_default();
+            let take = || {
+                let mut held = locked(&self.held);
+                held.get_mut(&lock)
+                    .map(|waiting| self.take_from(waiting))
+                    .unwrap_or_default()
+            };
             match lease {
-                Ok(lease) if batch.is_empty() => lease.give_back(),
-                Ok(lease) => self.run(lease, batch, Some(&lock)).await,
-                Err(cause) => self.fail(batch, || Failure::NotSent(cause.clone())),
+                Ok(lease) => self.run(lease, take(), Some(&lock)).await,
+                Err(_) if deadline <= Instant::now() => {
+                    if let Some(waiting) = locked(&self.held).get_mut(&lock) {
+                        self.expire(waiting);
+                    }
+                }
+                Err(cause) => self.fail(take(), || Failure::NotSent(cause.clone())),
             }
         }
     }
