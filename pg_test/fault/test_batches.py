@@ -10,17 +10,34 @@ from harness import Proxy
 from harness.tables import create_table, get, request, storage
 
 CLIENTS = 24
+#: How requests travel: with others where they wait for a session, as nearly all do; always with others; never.
+MANNERS = {"together": [], "always together": ["--batch-always"], "by itself": ["--batch", "1"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(cluster, database):
+    with cluster.connect(database) as connection:
+        create_table(connection, "Plain")
+
+
+@pytest.fixture(scope="module", params=MANNERS)
+def manner(request):
+    return MANNERS[request.param]
 
 
 @pytest.fixture(scope="module")
-def narrow_proxy(cluster, database, tmp_path_factory):
-    """Two sessions: nearly every request waits for one, and is sent with others."""
-    with cluster.connect(database) as connection:
-        create_table(connection, "Plain")
+def narrow_proxy(cluster, database, manner, tmp_path_factory):
+    """Two sessions."""
     proxy = Proxy(cluster.conninfo(database), tmp_path_factory.mktemp("proxy") / "log", auth="none",
-                  arguments=["--pool", "2"])
+                  arguments=["--pool", "2", *manner])
     yield proxy
     proxy.stop()
+
+
+@pytest.fixture(autouse=True)
+def emptied(sql):
+    """Each manner begins with nothing."""
+    sql.execute("SELECT ddb.delete('Plain', ddb.project(i, 'pk')) FROM ddb.items('Plain') AS i")
 
 
 def key(name):
@@ -35,6 +52,20 @@ def add_one(client, name):
     return client.call("UpdateItem", {
         "TableName": "Plain", "Key": key(name), "UpdateExpression": "ADD n :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}}, "ReturnValues": "UPDATED_NEW"})
+
+
+def test_a_request_travels_as_it_is_told(narrow_proxy, sql, manner):
+    """One client: no request waits for a session."""
+    calls = {"ddb.request($1": 0, "ddb.requests($1": 0}
+    for name in range(3):
+        assert put(Client(narrow_proxy), f"one-{name}") == (200, {})
+        assert Client(narrow_proxy).call("GetItem", {"TableName": "Plain", "Key": key(f"one-{name}")})[0] == 200
+        (statement,) = sql.execute("SELECT query FROM pg_stat_activity WHERE datname = current_database() "
+                                   "AND application_name = 'extenddb' ORDER BY query_start DESC LIMIT 1").fetchone()
+        for call in calls:
+            calls[call] += call in statement
+    assert calls == {"ddb.request($1": 0 if "--batch-always" in manner else 3,
+                     "ddb.requests($1": 3 if "--batch-always" in manner else 0}
 
 
 def test_a_hot_key_counts_every_update_once(narrow_proxy, sql):
@@ -84,7 +115,7 @@ def test_each_gets_its_own_answer(narrow_proxy):
 
 def test_what_the_server_cannot_do_fails_alone(cluster, database, narrow_proxy):
     with cluster.connect(database) as admin:
-        admin.execute("""CREATE FUNCTION no_bad() RETURNS trigger LANGUAGE plpgsql AS
+        admin.execute("""CREATE OR REPLACE FUNCTION no_bad() RETURNS trigger LANGUAGE plpgsql AS
                          $$ BEGIN IF NEW.pk = 'bad' THEN RAISE 'no such item'; END IF; RETURN NEW; END $$""")
         admin.execute(f"CREATE TRIGGER no_bad BEFORE INSERT ON {storage(admin, 'Plain')} "
                       "FOR EACH ROW EXECUTE FUNCTION no_bad()")
@@ -118,10 +149,11 @@ def test_a_held_key_holds_up_its_own_requests_only(cluster, database, narrow_pro
     assert sorted(int(call.result()[1]["Attributes"]["n"]["N"]) for call in waiting) == list(range(1, 13))
 
 
-def test_a_key_that_stays_held_is_a_conflict(cluster, database, tmp_path):
+def test_a_key_that_stays_held_is_a_conflict(cluster, database, manner, tmp_path):
     with cluster.connect(database) as holder:
         holder.execute(f"ALTER DATABASE {database} SET extenddb.lock_timeout = '300ms'")
-        proxy = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none", arguments=["--pool", "2"])
+        proxy = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none",
+                      arguments=["--pool", "2", *manner])
         try:
             holder.execute("BEGIN")
             request(holder, "PutItem", {"TableName": "Plain", "Item": key("stays")})

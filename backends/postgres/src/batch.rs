@@ -7,17 +7,13 @@
 
 use std::{
     collections::{HashMap, VecDeque, hash_map::Entry},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use extenddb_core::{
-    error::Exception,
     operation::{Operation, together::Kind},
-    wire::{Answer, error_body},
+    wire::Answer,
 };
 use tokio::{
     sync::{Semaphore, oneshot},
@@ -26,13 +22,10 @@ use tokio::{
 
 use crate::{
     Failure, REPORT_GRACE,
-    config::Limits,
+    line::Place,
     pool::{Lease, Pool},
     verdict::{Verdict, describe, verdict},
 };
-
-/// The most requests of one statement. More of them gain little, and each waits for the slowest.
-pub const BATCH_MAX: usize = 32;
 
 /// A request on its way. Whoever drops it has answered, or lets its client see a fault.
 pub(crate) struct Waiting {
@@ -42,21 +35,29 @@ pub(crate) struct Waiting {
     pub context: String,
     pub deadline: Instant,
     pub answer: oneshot::Sender<Result<Answer, Failure>>,
+    pub place: Place,
+}
+
+impl Waiting {
+    fn finish(self, answer: Result<Answer, Failure>) {
+        // Whoever has an answer finds room for the next request.
+        drop(self.place);
+        // The client may have gone.
+        let _ = self.answer.send(answer);
+    }
 }
 
 /// What waits, by what it waits for.
 pub(crate) struct Batches {
     pool: Arc<Pool>,
+    /// The most requests of one statement.
+    max: usize,
     reads: Queue,
     writes: Queue,
     /// By the name of the lock; each has one task that waits for it.
     held: Mutex<HashMap<String, VecDeque<Waiting>>>,
     /// Sessions that may wait for locks at a time.
     holders: Semaphore,
-    /// Requests that wait for a session or a lock, and the bytes of their bodies.
-    waiting: AtomicUsize,
-    waiting_bytes: AtomicUsize,
-    limits: Limits,
 }
 
 #[derive(Default)]
@@ -74,52 +75,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Batches {
-    pub fn new(pool: Arc<Pool>, sessions: usize, limits: Limits) -> Batches {
+    pub fn new(pool: Arc<Pool>, sessions: usize, max: usize) -> Batches {
         Batches {
             pool,
+            max,
             reads: Queue::default(),
             writes: Queue::default(),
             held: Mutex::default(),
             holders: Semaphore::new((sessions / 2).max(1)),
-            waiting: AtomicUsize::new(0),
-            waiting_bytes: AtomicUsize::new(0),
-            limits,
         }
-    }
-
-    /// Sends a request with the next session that becomes free.
-    pub fn queue(self: &Arc<Self>, kind: Kind, request: Waiting) {
-        if let Some(request) = self.admit(request) {
-            self.enqueue(kind, request);
-        }
-    }
-
-    /// Sends a request that found a lock held, once the lock is free or the wait for it has ended.
-    pub fn hold(self: &Arc<Self>, lock: String, request: Waiting) {
-        if let Some(request) = self.admit(request) {
-            self.hold_admitted(lock, request);
-        }
-    }
-
-    /// Counts a request in; past the limits it is answered here.
-    fn admit(&self, request: Waiting) -> Option<Waiting> {
-        let requests = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let bytes = self
-            .waiting_bytes
-            .fetch_add(request.body.len(), Ordering::Relaxed);
-        if requests < self.limits.requests && bytes < self.limits.bytes {
-            return Some(request);
-        }
-        self.answer(request, Ok(throttled()));
-        None
-    }
-
-    fn answer(&self, request: Waiting, answer: Result<Answer, Failure>) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.waiting_bytes
-            .fetch_sub(request.body.len(), Ordering::Relaxed);
-        // The client may have gone.
-        let _ = request.answer.send(answer);
     }
 
     fn queue_of(&self, kind: Kind) -> &Queue {
@@ -129,7 +93,8 @@ impl Batches {
         }
     }
 
-    fn enqueue(self: &Arc<Self>, kind: Kind, request: Waiting) {
+    /// Sends a request with the next session that becomes free.
+    pub fn queue(self: &Arc<Self>, kind: Kind, request: Waiting) {
         let mut queued = locked(&self.queue_of(kind).0);
         queued.waiting.push_back(request);
         if !queued.served {
@@ -175,14 +140,14 @@ impl Batches {
     fn take_from(&self, waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
         let mut batch = Vec::new();
         let now = Instant::now();
-        while batch.len() < BATCH_MAX
+        while batch.len() < self.max
             && let Some(request) = waiting.pop_front()
         {
             if request.answer.is_closed() {
-                self.answer(request, Err(Failure::NotSent("abandoned".into())));
+                request.finish(Err(Failure::NotSent("abandoned".into())));
             } else if request.deadline <= now {
                 let cause = "every session was busy until the deadline".into();
-                self.answer(request, Err(Failure::NotSent(cause)));
+                request.finish(Err(Failure::NotSent(cause)));
             } else {
                 batch.push(request);
             }
@@ -203,11 +168,12 @@ impl Batches {
 
     fn fail(&self, batch: Vec<Waiting>, failure: impl Fn() -> Failure) {
         for request in batch {
-            self.answer(request, Err(failure()));
+            request.finish(Err(failure()));
         }
     }
 
-    fn hold_admitted(self: &Arc<Self>, lock: String, request: Waiting) {
+    /// Sends a request that found a lock held, once the lock is free or the wait for it has ended.
+    pub fn hold(self: &Arc<Self>, lock: String, request: Waiting) {
         match locked(&self.held).entry(lock) {
             Entry::Occupied(mut waiting) => waiting.get_mut().push_back(request),
             Entry::Vacant(place) => {
@@ -326,7 +292,7 @@ impl Batches {
                 );
                 match alone.await {
                     Ok(answer) => batches.deliver(request, answer),
-                    Err(failure) => batches.answer(request, Err(failure)),
+                    Err(failure) => request.finish(Err(failure)),
                 }
             });
         }
@@ -335,8 +301,8 @@ impl Batches {
     /// Hands out an answer; a request that found a lock held waits for it.
     fn deliver(self: &Arc<Self>, request: Waiting, answer: Answer) {
         match held_lock(&answer) {
-            Some(lock) => self.hold_admitted(lock, request),
-            None => self.answer(request, Ok(answer)),
+            Some(lock) => self.hold(lock, request),
+            None => request.finish(Ok(answer)),
         }
     }
 }
@@ -370,15 +336,6 @@ pub(crate) fn held_lock(answer: &Answer) -> Option<String> {
     }
     let lock = answer.body.strip_prefix(r#"{"tag":""#)?.strip_suffix(r#""}"#)?;
     Some(lock.to_owned())
-}
-
-/// Past the limits: SDKs wait and try again.
-fn throttled() -> Answer {
-    let text = "Rate of requests exceeds the allowed throughput.";
-    Answer {
-        status: Exception::Throttling.status(),
-        body: error_body(Exception::Throttling, Some(text)),
-    }
 }
 
 #[cfg(test)]

@@ -19,10 +19,22 @@ pub struct Config {
     /// The deadline of a request, waiting for a session included, and `statement_timeout`.
     pub request_timeout: Duration,
     pub synchronous_commit: SynchronousCommit,
+    pub batching: Batching,
     pub limits: Limits,
 }
 
-/// How many requests may wait while all sessions are busy, and how many bytes of bodies; past it they are throttled.
+/// How requests on single items travel together.
+#[derive(Clone, Copy, Debug)]
+pub struct Batching {
+    /// The most requests of one statement. More of them gain little, and each waits for the slowest. With 1 every request
+    /// travels by itself.
+    pub max: usize,
+    /// They queue while sessions are free too, so that tests meet nothing else.
+    pub always: bool,
+}
+
+/// How many requests on single items may wait for a session or a lock, those that travel together included, and how
+/// many bytes of bodies; past it they are throttled.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub requests: usize,

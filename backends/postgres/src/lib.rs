@@ -5,11 +5,12 @@
 
 mod batch;
 mod config;
+mod line;
 mod pool;
 mod session;
 mod verdict;
 
-pub use config::{Config, ConfigError, Limits, SynchronousCommit, connection_settings};
+pub use config::{Batching, Config, ConfigError, Limits, SynchronousCommit, connection_settings};
 pub use session::OpenError;
 
 use std::{sync::Arc, time::Duration};
@@ -24,6 +25,7 @@ use tokio::{
 };
 
 use batch::{Batches, NO_LOCK, Waiting, held_lock, waiting_for};
+use line::{Line, Place, throttled};
 use pool::{Lease, Pool};
 use verdict::{Verdict, describe, verdict};
 
@@ -54,16 +56,24 @@ pub enum Failure {
 pub struct Postgres {
     pool: Arc<Pool>,
     batches: Arc<Batches>,
+    batching: Batching,
+    line: Arc<Line>,
 }
 
 impl Postgres {
     /// Opens one session, so that what is wrong with the configuration shows at the start.
     pub async fn connect(config: Config) -> Result<Postgres, OpenError> {
-        let (sessions, limits) = (config.pool_size, config.limits);
+        let (sessions, batching) = (config.pool_size, config.batching);
+        let line = Line::new(config.limits);
         let pool = Arc::new(Pool::new(config));
         pool.open_first().await?;
-        let batches = Arc::new(Batches::new(pool.clone(), sessions, limits));
-        Ok(Postgres { pool, batches })
+        let batches = Arc::new(Batches::new(pool.clone(), sessions, batching.max));
+        Ok(Postgres {
+            pool,
+            batches,
+            batching,
+            line,
+        })
     }
 
     /// The extension's version, asked at connect.
@@ -78,10 +88,27 @@ impl Postgres {
         let Some(kind) = Kind::of(operation) else {
             return alone(&self.pool, None, operation, body, context, deadline).await;
         };
-        let Some(lease) = self.pool.try_lease(deadline).await else {
-            let (request, answer) = waiting(operation, body, context, deadline);
-            self.batches.queue(kind, request);
-            return answered(answer, deadline).await;
+        let free = if self.batching.always {
+            None
+        } else {
+            self.pool.try_lease(deadline).await
+        };
+        let lease = match free {
+            Some(lease) => lease,
+            None => {
+                let Some(place) = self.line.enter(body.len()) else {
+                    return Ok(throttled());
+                };
+                if self.batching.max > 1 {
+                    let (request, answer) = waiting(operation, body, context, deadline, place);
+                    self.batches.queue(kind, request);
+                    return answered(answer, deadline).await;
+                }
+                // Its place is given up with its turn.
+                let lease = self.pool.lease(deadline).await;
+                drop(place);
+                lease
+            }
         };
         let lease = Some(lease.map_err(Failure::NotSent)?);
         if kind == Kind::Read {
@@ -93,7 +120,10 @@ impl Postgres {
         let Some(lock) = held_lock(&answer) else {
             return Ok(answer);
         };
-        let (request, answer) = waiting(operation, body, context, deadline);
+        let Some(place) = self.line.enter(body.len()) else {
+            return Ok(throttled());
+        };
+        let (request, answer) = waiting(operation, body, context, deadline, place);
         self.batches.hold(lock, request);
         answered(answer, deadline).await
     }
@@ -131,6 +161,7 @@ fn waiting(
     body: &str,
     context: &str,
     deadline: Instant,
+    place: Place,
 ) -> (Waiting, oneshot::Receiver<Result<Answer, Failure>>) {
     let (answer, receiver) = oneshot::channel();
     let request = Waiting {
@@ -139,6 +170,7 @@ fn waiting(
         context: context.to_owned(),
         deadline,
         answer,
+        place,
     };
     (request, receiver)
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use extenddb_backend_postgres::{ConfigError, Limits, OpenError, Postgres, SynchronousCommit};
+use extenddb_backend_postgres::{Batching, ConfigError, Limits, OpenError, Postgres, SynchronousCommit};
 use extenddb_backend_sqlite::{Place, Sqlite, Synchronous};
 use extenddb_core::table::AccountId;
 
@@ -49,7 +49,16 @@ pub struct BackendOptions {
     #[arg(long, env = "EXTENDDB_POOL", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pool: Option<u32>,
 
-    /// PostgreSQL: how many requests on single items may wait while all sessions are busy; more are throttled; by default
+    /// PostgreSQL: the most requests on single items that travel together, in one statement and one commit, while all
+    /// sessions are busy; 1: each by itself; by default 32
+    #[arg(long, env = "EXTENDDB_BATCH", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    batch: Option<u32>,
+
+    /// PostgreSQL: requests on single items travel together although a session is free, for tests
+    #[arg(long, env = "EXTENDDB_BATCH_ALWAYS", hide = true)]
+    batch_always: bool,
+
+    /// PostgreSQL: how many requests on single items may wait for a session or a held item; more are throttled; by default
     /// 5000
     #[arg(long, env = "EXTENDDB_QUEUE", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     queue: Option<u32>,
@@ -91,6 +100,9 @@ enum Commit {
 const DEFAULT_POOL: u32 = 16;
 const DEFAULT_QUEUE: u32 = 5000;
 
+/// More gain little, and each waits for the slowest.
+const DEFAULT_BATCH: u32 = 32;
+
 /// Of the bodies of requests that wait: the process stays under 300 MB with all of it.
 const QUEUED_MAX_BYTES: usize = 128 << 20;
 
@@ -115,6 +127,10 @@ pub enum ChoiceError {
         "--memory and {0} contradict each other: in memory there is no file\nhint: leave one of them out"
     )]
     MemoryAnd(&'static str),
+    #[error(
+        "--batch 1 and --batch-always contradict each other: with 1 each request travels by itself\nhint: leave one of them out (it may come from the environment)"
+    )]
+    AloneAndTogether,
     #[error(
         "there is no place for the data: neither XDG_DATA_HOME nor HOME is set\nhint: name a file with --data, or use --memory"
     )]
@@ -141,6 +157,10 @@ impl BackendOptions {
         match self.kind(&environment)? {
             Kind::Postgres => {
                 let commit = self.synchronous_commit.unwrap_or(Commit::Durable);
+                let batch = self.batch.unwrap_or(DEFAULT_BATCH);
+                if batch == 1 && self.batch_always {
+                    return Err(ChoiceError::AloneAndTogether);
+                }
                 let postgres = Postgres::connect(extenddb_backend_postgres::Config {
                     connection: extenddb_backend_postgres::connection_settings(
                         self.postgres.as_deref(),
@@ -149,6 +169,10 @@ impl BackendOptions {
                     pool_size: usize::try_from(self.pool.unwrap_or(DEFAULT_POOL)).unwrap_or(usize::MAX),
                     request_timeout,
                     synchronous_commit: commit.into(),
+                    batching: Batching {
+                        max: usize::try_from(batch).unwrap_or(usize::MAX),
+                        always: self.batch_always,
+                    },
                     limits: Limits {
                         requests: usize::try_from(self.queue.unwrap_or(DEFAULT_QUEUE)).unwrap_or(usize::MAX),
                         bytes: QUEUED_MAX_BYTES,
@@ -181,6 +205,8 @@ impl BackendOptions {
             ("--backend postgres", self.backend == Some(Kind::Postgres)),
             ("--postgres", self.postgres.is_some()),
             ("--pool", self.pool.is_some()),
+            ("--batch", self.batch.is_some()),
+            ("--batch-always", self.batch_always),
             ("--queue", self.queue.is_some()),
             ("--synchronous-commit", self.synchronous_commit.is_some()),
         ];
@@ -312,6 +338,8 @@ mod tests {
             (&["--backend", "postgres"], &[], Kind::Postgres),
             (&["--postgres", "host=x"], &[], Kind::Postgres),
             (&["--pool", "3"], &[], Kind::Postgres),
+            (&["--batch", "1"], &[], Kind::Postgres),
+            (&["--batch-always"], &[], Kind::Postgres),
             (&["--synchronous-commit", "off"], &[], Kind::Postgres),
         ] {
             assert_eq!(
@@ -333,6 +361,7 @@ mod tests {
                 vec!["--backend", "sqlite", "--pool", "3"],
                 ("--pool", "--backend sqlite"),
             ),
+            (vec!["--memory", "--batch", "8"], ("--batch", "--memory")),
             (
                 vec!["--backend", "postgres", "--data", "x"],
                 ("--backend postgres", "--data"),
@@ -350,6 +379,8 @@ mod tests {
         }
         assert!(Line::try_parse_from(["x", "--backend", "oracle"]).is_err());
         assert!(Line::try_parse_from(["x", "--pool", "0"]).is_err());
+        assert!(Line::try_parse_from(["x", "--batch", "0"]).is_err());
+        assert!(Line::try_parse_from(["x", "--batch", "1001"]).is_err());
         assert!(Line::try_parse_from(["x", "--synchronous-commit", "yes"]).is_err());
         assert!(Line::try_parse_from(["x", "--synchronous", "yes"]).is_err());
     }
