@@ -1,4 +1,5 @@
-"""The servers of the tests of transactions: each in turn, one a module."""
+"""The servers of the tests of transactions: each in turn, one a module. A module names in WITHOUT those that would be no other
+test to it."""
 
 import pytest
 
@@ -8,7 +9,7 @@ from servers import BACKENDS
 def pytest_generate_tests(metafunc):
     if "server" in metafunc.fixturenames:
         kinds = metafunc.config.getoption("backend") or [backend.kind for backend in BACKENDS.values()]
-        names = [name for name, backend in BACKENDS.items() if backend.kind in kinds]
+        names = [name for name, backend in BACKENDS.items() if backend.kind in kinds and name not in getattr(metafunc.module, "WITHOUT", ())]
         metafunc.parametrize("server", names, indirect=True, scope="module")
 
 

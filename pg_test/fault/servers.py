@@ -45,6 +45,7 @@ class Postgres(Server):
             "a backend is killed": self.kill_backend,
             "the postmaster and all others are killed": self.kill,
             "an immediate stop": self.stop_immediately,
+            "sessions are ended in the middle of their calls": self.end_sessions,
         }
 
     @property
@@ -56,12 +57,25 @@ class Postgres(Server):
 
     def kill_backend(self, chance=random):
         with self.connect() as sql:
-            pids = [pid for (pid,) in sql.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'extenddb'")]
+            sessions = sql.execute("SELECT pid, state FROM pg_stat_activity WHERE application_name = 'extenddb'").fetchall()
+        pids = [pid for pid, _ in sessions]
         if pids:
-            os.kill(chance.choice(pids), signal.SIGKILL)
+            # One that is in the middle of a call, if there is one.
+            os.kill(chance.choice([pid for pid, state in sessions if state == "active"] or pids), signal.SIGKILL)
             # The postmaster ends all others, recovers, and takes connections again.
             until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
             until(self._is_up)
+
+    def end_sessions(self, chance=random):
+        """Others go on."""
+        ended = 0
+        with self.connect() as sql:
+            def end_one():
+                nonlocal ended
+                ended += sql.execute("""SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
+                    WHERE application_name = 'extenddb' AND state = 'active' ORDER BY random() LIMIT 1) AS one""").fetchone()[0]
+                return ended >= 20
+            until(end_one)
 
     def _is_up(self):
         try:
@@ -100,6 +114,15 @@ class FewSessions(Postgres):
         super().__init__(directory, arguments=["--pool", "4"])
 
 
+class Batches(Postgres):
+    """Single writes and reads go in batches, whatever is free."""
+
+    name = "postgres in batches"
+
+    def __init__(self, directory):
+        super().__init__(directory, arguments=["--pool", "4", "--batch-always"])
+
+
 class Sqlite(Server):
     """The proxy with a file: its own death is the only one."""
 
@@ -127,4 +150,4 @@ class Sqlite(Server):
 
 
 #: Every backend of the proxy that keeps the promises of these tests.
-BACKENDS = {"postgres": Postgres, "few sessions": FewSessions, "sqlite": Sqlite}
+BACKENDS = {"postgres": Postgres, "few sessions": FewSessions, "batches": Batches, "sqlite": Sqlite}

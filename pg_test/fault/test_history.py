@@ -7,6 +7,7 @@ import threading
 import time
 
 import psycopg
+import pytest
 
 TABLE = json.dumps({
     "TableName": "History", "BillingMode": "PAY_PER_REQUEST",
@@ -18,38 +19,52 @@ TABLE = json.dumps({
     "GlobalSecondaryIndexes": [{"IndexName": "by-g", "Projection": {"ProjectionType": "ALL"}, "KeySchema": [
         {"AttributeName": "g", "KeyType": "HASH"}]}],
 })
-SECONDS = 8
+SECONDS = 6
 SESSIONS = 8
 LEVELS = ["READ COMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]
 
 
-def add(connection, chance):
-    """Adds one, moves the item in the index; answers its key, or None where another had it."""
+def addition(chance):
+    """Adds one, moves the item in the index; answers its key and the request."""
     key = (f"p{chance.randrange(2)}", chance.randrange(4))
-    body = {"TableName": "History", "Key": {"pk": {"S": key[0]}, "sk": {"N": str(key[1])}},
-            "UpdateExpression": "ADD n :one SET g = :g",
-            "ExpressionAttributeValues": {":one": {"N": "1"}, ":g": {"S": f"g{chance.randrange(3)}"}}}
-    query = "SELECT status, body FROM ddb.request('UpdateItem', %s)"
-    status, answer = connection.execute(query, [json.dumps(body)]).fetchone()
+    return key, json.dumps({
+        "TableName": "History", "Key": {"pk": {"S": key[0]}, "sk": {"N": str(key[1])}},
+        "UpdateExpression": "ADD n :one SET g = :g",
+        "ExpressionAttributeValues": {":one": {"N": "1"}, ":g": {"S": f"g{chance.randrange(3)}"}}})
+
+
+def add_one(connection, chance):
+    """Answers its key, or nothing where another had it."""
+    key, body = addition(chance)
+    status, answer = connection.execute("SELECT status, body FROM ddb.request('UpdateItem', %s)", [body]).fetchone()
     if status == 200:
-        return key
+        return [key]
     assert answer["__type"].endswith("#TransactionConflictException"), answer
-    return None
+    return []
 
 
-def transaction(connection, chance):
-    """One transaction of one to four additions; answers what it added once it is committed."""
+def add_together(connection, chance):
+    """Several in one call, those of one key too; answers the keys of those that were done."""
+    keys, bodies = zip(*[addition(chance) for _ in range(chance.randint(1, 6))], strict=True)
+    answers = connection.execute("SELECT status, body FROM ddb.requests(%s, %s::json[])",
+                                 [["UpdateItem"] * len(bodies), list(bodies)]).fetchall()
+    assert {status for status, _ in answers} <= {200, 0}, answers
+    return [key for key, (status, _) in zip(keys, answers, strict=True) if status == 200]
+
+
+def transaction(connection, chance, add):
+    """One transaction of one to four calls; answers what they added once it is committed."""
     added = []
     connection.execute(f"BEGIN ISOLATION LEVEL {chance.choice(LEVELS)}")
     try:
         for _ in range(chance.randint(1, 4)):
             undone = chance.random() < 0.25
             connection.execute("SAVEPOINT s")
-            key = add(connection, chance)
+            keys = add(connection, chance)
             if undone:
                 connection.execute("ROLLBACK TO s")
-            elif key is not None:
-                added.append(key)
+            else:
+                added += keys
         if chance.random() < 0.15:
             connection.execute("ROLLBACK")
             return []
@@ -60,7 +75,10 @@ def transaction(connection, chance):
         return []
 
 
-def test_nothing_is_lost_and_indexes_agree(cluster, database):
+@pytest.mark.parametrize("add", [add_one, add_together])
+def test_nothing_is_lost_and_indexes_agree(cluster, add):
+    database = f"history_{add.__name__}"
+    cluster.create_database(database)
     with cluster.connect(database) as sql:
         sql.execute("SELECT ddb.create_table(%s)", [TABLE])
     acknowledged, faults = [], []
@@ -72,7 +90,7 @@ def test_nothing_is_lost_and_indexes_agree(cluster, database):
             with cluster.connect(database) as connection:
                 connection.execute("SET extenddb.lock_timeout = '500ms'; SET deadlock_timeout = '50ms'")
                 while time.monotonic() < until:
-                    acknowledged.extend(transaction(connection, chance))
+                    acknowledged.extend(transaction(connection, chance, add))
         except Exception as fault:  # noqa: BLE001 - reported by the test itself
             faults.append(fault)
 

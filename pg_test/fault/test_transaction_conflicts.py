@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from clients import Background, Client, key_locks, until, waiting
+from harness import Proxy
 from harness.tables import create_table, get, put
 from histories.connection import Connection
 from servers import Postgres
@@ -169,8 +170,16 @@ def test_a_read_of_a_transaction_meets_no_conflict(client, holder, sql):
     ) == {"Responses": [{"Item": {**key("read-held"), "by": {"S": "before"}}}, {}]}
 
 
-def test_single_writes_and_batches_meet_a_transaction(client, holder, sql):
+@pytest.fixture(params=[[], ["--batch-always"]], ids=["as they come", "in batches"])
+def client_in_each_manner(cluster, database, tmp_path, request):
+    proxy = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none", arguments=request.param)
+    yield Client(proxy)
+    proxy.stop()
+
+
+def test_single_writes_and_batches_meet_a_transaction(client_in_each_manner, holder, sql):
     """A transaction in an SQL session holds every member: single writes are in conflict, a batch's request is unprocessed."""
+    client = client_in_each_manner
     members = [{"Put": {"TableName": "Plain", "Item": {**key(f"member-{number}"), "by": {"S": "transaction"}}}} for number in range(3)]
     members.append({"ConditionCheck": {"TableName": "Plain", "Key": key("member-3"), "ConditionExpression": "attribute_not_exists(pk)"}})
     members.append({"Delete": {"TableName": "Plain", "Key": key("member-4")}})

@@ -80,7 +80,7 @@ def test_histories_with_clients_that_leave(server, full):
     print(f"\n{server.name}: {report}")
 
 
-@pytest.mark.parametrize("way", range(3))
+@pytest.mark.parametrize("way", range(4))
 def test_histories_with_a_crash_in_them(server, full, way):
     report = Report()
     name, break_it = list(server.breaks.items())[way % len(server.breaks)]

@@ -13,6 +13,8 @@ from harness.cluster import wait_until
 from histories.connection import Connection, exception
 
 CLIENTS, KEYS, MEMBERS = 24, 100, 10
+#: There are only transactions here, which travel alone.
+WITHOUT = ("batches",)
 TABLE = {"TableName": "Load", "BillingMode": "PAY_PER_REQUEST",
          "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
          "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}
