@@ -49,6 +49,9 @@ pub async fn run<S: Store, T: Send + 'static>(store: &S, unit: Unit<T>) -> Resul
 /// commit. `plan` checks them all, so a fault refuses the request before anything is written. `None` answers what was
 /// not written though it may be: the lock was not had in time, or the description kept changing. The tables are those
 /// that the last plan was made on.
+///
+/// Where the store was told not to wait, one lock that is held refuses them all, though some may be written by then:
+/// whoever told it so undoes the call.
 pub async fn write_each<S: Store, T: Send + 'static>(
     store: &S,
     names: &[TableName],
@@ -80,7 +83,8 @@ pub async fn write_each<S: Store, T: Send + 'static>(
             match answer {
                 Ok(answer) => answers[place] = Some(answer),
                 Err(StoreError::Stale) => is_stale = true,
-                Err(StoreError::Busy | StoreError::Held(_)) => {}
+                Err(StoreError::Busy) => {}
+                Err(held @ StoreError::Held(_)) => return Err(store_error(held)),
                 Err(other) => failure = Some(store_error(other)),
             }
         }
@@ -124,7 +128,8 @@ pub fn served(found: Option<Arc<Table>>) -> Result<Arc<Table>, Error> {
 
 pub fn store_error(error: StoreError) -> Error {
     match error {
-        StoreError::Busy | StoreError::Held(_) => Fault::Conflict.into(),
+        StoreError::Busy => Fault::Conflict.into(),
+        StoreError::Held(lock) => Fault::Held(lock).into(),
         StoreError::Stale => Fault::Internal("a read met a changed description".into()).into(),
         StoreError::Unavailable(text) => Fault::Internal(text).into(),
     }

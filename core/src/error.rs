@@ -151,6 +151,11 @@ pub enum Fault {
     ConditionFailed,
     /// `Transaction is ongoing for the item`.
     Conflict,
+    /// The same, where the store was told not to wait for this lock ([`StoreError::Held`]): nothing was done, and another try
+    /// may wait.
+    ///
+    /// [`StoreError::Held`]: crate::store::StoreError::Held
+    Held(u64),
     /// A member of the API that this server does not serve: refused, never accepted and dropped.
     NotServed(&'static str),
     /// What went wrong inside; the text stays in the log.
@@ -181,7 +186,7 @@ impl From<Fault> for Error {
             Fault::Table(fault) => fault.exception(),
             Fault::Transaction(fault) => fault.exception(),
             Fault::ConditionFailed => Exception::ConditionalCheckFailed,
-            Fault::Conflict => Exception::TransactionConflict,
+            Fault::Conflict | Fault::Held(_) => Exception::TransactionConflict,
             Fault::Internal(_) => Exception::InternalServerError,
             _ => Exception::Validation,
         };

@@ -123,7 +123,7 @@ pub struct Patience {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
     All,
-    One(LockName),
+    One { lock: LockName, for_each: bool },
     Nothing,
 }
 
@@ -140,17 +140,23 @@ enum Refusal {
 
 impl Patience {
     pub fn of_a_call() -> Patience {
+        Self::up_to(lock_timeout())
+    }
+
+    /// Waits for whatever is held, this long in all.
+    pub fn up_to(time: Duration) -> Patience {
         Patience {
-            left: Cell::new(lock_timeout()),
+            left: Cell::new(time),
             waits: Waits::All,
         }
     }
 
-    /// Waits for this lock and for no other.
-    pub fn for_one(lock: LockName) -> Patience {
+    /// Waits for this lock and for no other. `for_each`: there are several requests, and where another lock is held some
+    /// of them may be done all the same.
+    pub fn for_one(lock: LockName, up_to: Duration, for_each: bool) -> Patience {
         Patience {
-            left: Cell::new(lock_timeout()),
-            waits: Waits::One(lock),
+            left: Cell::new(up_to),
+            waits: Waits::One { lock, for_each },
         }
     }
 
@@ -164,14 +170,20 @@ impl Patience {
     fn allows(&self, lock: LockName) -> bool {
         match self.waits {
             Waits::All => true,
-            Waits::One(wanted) => wanted == lock,
+            Waits::One { lock: wanted, .. } => wanted == lock,
             Waits::Nothing => false,
         }
     }
 
-    /// What a lock that was not had means to the request that wanted it; `None`: the wait for it has ended.
+    /// Whether it makes sense to wait for others though this lock was not had.
+    fn goes_on_without(&self, lock: LockName) -> bool {
+        matches!(self.waits, Waits::One { lock: wanted, for_each: true } if wanted != lock)
+    }
+
+    /// What a lock that was not had means to the request that wanted it. `None`: everything was waited for, and that has
+    /// ended. Whoever waits for one lock is told of it though its wait has ended: others may have more time.
     pub fn held(&self, lock: LockName) -> Option<StoreError> {
-        (!self.allows(lock)).then_some(StoreError::Held(lock.0))
+        (self.waits != Waits::All).then_some(StoreError::Held(lock.0))
     }
 
     fn refusal(&self, lock: LockName) -> StoreError {
@@ -195,7 +207,7 @@ thread_local! {
 }
 
 /// Takes the locks of these keys in their order; answers for each whether it was had. After the first that was not,
-/// the rest are only tried. Past [`lock_escalation`] locks in a transaction the whole table is locked instead: lock
+/// the rest are only tried, where none of them is of use without it. Past [`lock_escalation`] locks in a transaction the whole table is locked instead: lock
 /// memory is finite and shared by the cluster. `storage` finds a table's OID.
 pub fn lock_keys(
     keys: &[&ItemKey],
@@ -223,7 +235,7 @@ pub fn lock_keys(
             ),
         };
         previous = Some((tag, had[place]));
-        all_had &= had[place];
+        all_had &= had[place] || patience.goes_on_without(LockName(tag.hash));
     }
     had
 }

@@ -1,6 +1,9 @@
 //! Requests: the calls that carry one DynamoDB operation each, and the engine driven to completion in place.
 
-use std::ffi::c_int;
+use std::{
+    ffi::c_int,
+    time::{Duration, Instant},
+};
 
 use extenddb_core::{
     engine::run_now,
@@ -20,6 +23,7 @@ use crate::{
     raise::{INTERNAL_ERROR, INVALID_PARAMETER_VALUE, Raise},
     security::{Right, as_owner},
     store::SpiStore,
+    subtransaction::undone_unless,
 };
 
 sql_functions! {
@@ -30,6 +34,7 @@ sql_functions! {
 
 /// `ddb.request`: every answer of DynamoDB's is data, a fault too.
 fn request(call: &Call) -> Returned {
+    let began = Instant::now();
     let operation = call.required_text(0, "operation")?;
     let body = call.required_text(1, "request")?;
     let context = RequestContext::read(call.text(2)?)?;
@@ -37,17 +42,15 @@ fn request(call: &Call) -> Returned {
         operation: Operation::from_name(operation),
         body,
         context,
+        began,
     };
-    let answer = match (request.kind(), request.context.wait_for) {
-        (Some(kind), Some(_)) => together(kind, request.context.wait_for, &[request])?.remove(0),
-        _ => request.serve()?,
-    };
-    Ok(Some(answer_row(&answer)))
+    Ok(Some(answer_row(&request.serve()?)))
 }
 
 /// `ddb.requests`: several in one call, in order; each its own answer. Operations on single items never wait for a lock,
 /// but for the one that a context names: what would have to is not done, and answered with the name of its lock.
 fn requests(call: &Call) -> Returned {
+    let began = Instant::now();
     call.rows(|| {
         let (operations, bodies, contexts) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
         if operations.len() != bodies.len() || !(contexts.is_empty() || contexts.len() == bodies.len()) {
@@ -68,6 +71,7 @@ fn requests(call: &Call) -> Returned {
                 operation: Operation::from_name(operation),
                 body,
                 context: RequestContext::read(contexts.get(at).copied().flatten())?,
+                began,
             });
         }
         let wait_for = the_lock_to_wait_for(&requests)?;
@@ -88,6 +92,8 @@ struct Request<'a> {
     operation: Option<Operation>,
     body: &'a str,
     context: RequestContext,
+    /// When the call began: what it waited for others counts too.
+    began: Instant,
 }
 
 impl Request<'_> {
@@ -95,11 +101,53 @@ impl Request<'_> {
         self.operation.and_then(Kind::of)
     }
 
+    /// How long it may still wait for locks.
+    fn patience(&self) -> Duration {
+        let whole = self
+            .context
+            .wait
+            .unwrap_or(Duration::MAX)
+            .min(guc::lock_timeout());
+        whole.saturating_sub(self.began.elapsed())
+    }
+
+    /// Whether its waiting is over. The clock that ends a wait is another one, and has whole milliseconds.
+    fn has_waited(&self) -> bool {
+        const CLOCKS_DIFFER_BY: Duration = Duration::from_millis(2);
+        self.patience() <= CLOCKS_DIFFER_BY
+    }
+
+    /// By itself.
     fn serve(&self) -> Result<Answer, Raise> {
-        match self.operation {
-            Some(operation) => serve(operation, self.body, self.context.account.clone()),
-            None => Ok(unknown_operation()),
+        let Some(operation) = self.operation else {
+            return Ok(unknown_operation());
+        };
+        let context = admit(operation, self.body, self.context.account.clone())?;
+        // Who changes tables holds no items up, and is not told to come again.
+        if let Some(lock) = self.context.wait_for
+            && !operation.writes_tables()
+            && !self.has_waited()
+        {
+            let store = SpiStore::that_waits_for(lock, self.patience(), false);
+            let serve = || {
+                run_now(operation::serve_unless_held(
+                    &store, operation, self.body, &context,
+                ))
+            };
+            let is_done = |served: &Served| matches!(served, Served::Answer(_));
+            let served = as_owner(|| match operation {
+                // Those of its items that are not held may be written by then.
+                Operation::BatchWriteItem => undone_unless(is_done, serve),
+                _ => serve(),
+            })?;
+            match served {
+                Served::Answer(answer) => return Ok(answer),
+                Served::Held(lock) if !self.has_waited() => return Ok(not_done(lock)),
+                Served::Held(_) => {}
+            }
         }
+        let store = SpiStore::that_waits(self.patience());
+        as_owner(|| run_now(operation::serve(&store, operation, self.body, &context)))
     }
 }
 
@@ -115,7 +163,8 @@ fn the_lock_to_wait_for(requests: &[Request<'_>]) -> Result<Option<LockName>, Ra
     Ok(first)
 }
 
-/// Requests on single items, all reads or all writes, as the owner and in one go.
+/// Requests on single items, all reads or all writes, as the owner and in one go. They wait as long as the one of them that
+/// has the least time left.
 fn together(kind: Kind, wait_for: Option<LockName>, requests: &[Request<'_>]) -> Result<Vec<Answer>, Raise> {
     let mut contexts = Vec::with_capacity(requests.len());
     for request in requests {
@@ -124,7 +173,7 @@ fn together(kind: Kind, wait_for: Option<LockName>, requests: &[Request<'_>]) ->
             contexts.push((operation, request.body, admit(operation, request.body, account)?));
         }
     }
-    let requests: Vec<together::Request<'_>> = contexts
+    let to_serve: Vec<together::Request<'_>> = contexts
         .iter()
         .map(|(operation, body, context)| together::Request {
             operation: *operation,
@@ -132,16 +181,31 @@ fn together(kind: Kind, wait_for: Option<LockName>, requests: &[Request<'_>]) ->
             context,
         })
         .collect();
-    let store = wait_for.map_or_else(SpiStore::that_never_waits, SpiStore::that_waits_for);
-    let served = as_owner(|| run_now(together::serve(&store, kind, &requests)))?;
-    let answers = served.into_iter().map(|served| match served {
-        Served::Answer(answer) => answer,
-        Served::Held(lock) => Answer {
-            status: NOT_DONE,
-            body: format!(r#"{{"tag":"{lock:016x}"}}"#),
-        },
-    });
-    Ok(answers.collect())
+    let store = match wait_for {
+        Some(lock) => {
+            let least = requests.iter().map(Request::patience).min();
+            SpiStore::that_waits_for(lock, least.unwrap_or_default(), true)
+        }
+        None => SpiStore::that_never_waits(),
+    };
+    let served = as_owner(|| run_now(together::serve(&store, kind, &to_serve)))?;
+    let answers = requests.iter().zip(&to_serve).zip(served);
+    Ok(answers
+        .map(|((request, sent), served)| match served {
+            Served::Answer(answer) => answer,
+            Served::Held(_) if request.has_waited() => sent.conflict(),
+            Served::Held(lock) => not_done(lock),
+        })
+        .collect())
+}
+
+/// What a request would have to wait for, and how long it may in all.
+fn not_done(lock: u64) -> Answer {
+    let lock_timeout_ms = guc::lock_timeout().as_millis();
+    Answer {
+        status: NOT_DONE,
+        body: format!(r#"{{"tag":"{lock:016x}","lockTimeoutMs":{lock_timeout_ms}}}"#),
+    }
 }
 
 /// The status of a request that was not done, for it would have had to wait.
@@ -155,7 +219,7 @@ fn unknown_operation() -> Answer {
     }
 }
 
-/// Serves the request as the owner.
+/// Serves the request as the owner; it waits for what is held.
 pub fn serve(operation: Operation, body: &str, account: AccountId) -> Result<Answer, Raise> {
     let context = admit(operation, body, account)?;
     as_owner(|| run_now(operation::serve(&SpiStore::new(), operation, body, &context)))
@@ -208,18 +272,24 @@ pub fn random() -> Result<[u8; 16], Raise> {
 /// What `context` says about a request. Members that are not known here are ignored.
 pub struct RequestContext {
     account: AccountId,
-    /// `waitTag`: of requests on single items, the one lock that they may wait for.
+    /// `waitTag`: the one lock that may be waited for; none where none has this name.
     wait_for: Option<LockName>,
+    /// `waitMs`: how long the request may wait for locks, if that is less than `extenddb.lock_timeout`.
+    wait: Option<Duration>,
 }
 
 impl RequestContext {
     /// Whoever names an account or a principal speaks for somebody else, and only the proxy may.
     pub fn read(context: Option<&str>) -> Result<RequestContext, Raise> {
         let mut account = AccountId::default();
-        let mut wait_for = None;
+        let (mut wait_for, mut wait) = (None, None);
         let text = context.unwrap_or("{}");
         if text == "{}" {
-            return Ok(RequestContext { account, wait_for });
+            return Ok(RequestContext {
+                account,
+                wait_for,
+                wait,
+            });
         }
         check_length(text.as_bytes())?;
         let Ok(Json::Object(members)) = json::parse(text) else {
@@ -262,6 +332,11 @@ impl RequestContext {
                         )
                     })?));
                 }
+                Json::Number(digits) if name == "waitMs" => {
+                    let wait_ms = digits.parse().map_err(|_| not_a_wait())?;
+                    wait = Some(Duration::from_millis(wait_ms));
+                }
+                _ if name == "waitMs" => return Err(not_a_wait()),
                 Json::String(_) if name == "principal" => for_another = true,
                 Json::String(_) => {}
                 _ if known.contains(&name.as_ref()) => {
@@ -276,8 +351,19 @@ impl RequestContext {
         if for_another {
             Right::Proxy.require("naming an account or principal in context")?;
         }
-        Ok(RequestContext { account, wait_for })
+        Ok(RequestContext {
+            account,
+            wait_for,
+            wait,
+        })
     }
+}
+
+fn not_a_wait() -> Raise {
+    Raise::new(
+        INVALID_PARAMETER_VALUE,
+        "context.waitMs must be a whole number of milliseconds",
+    )
 }
 
 /// `(status int, body json)`. An empty body is no JSON: null.

@@ -9,6 +9,22 @@ use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys, pg_sys::panic::CaughtError};
 ///
 /// Without the subtransaction a caught ERROR would leave its locks, pins and snapshots behind.
 pub fn subtransaction<T>(expected: &[PgSqlErrorCode], work: impl FnOnce() -> T) -> Result<T, PgSqlErrorCode> {
+    kept_where(|_| true, expected, work)
+}
+
+/// Runs `work` in a subtransaction that is rolled back where `keep` says so of the outcome.
+pub fn undone_unless<T>(keep: impl FnOnce(&T) -> bool, work: impl FnOnce() -> T) -> T {
+    match kept_where(keep, &[], work) {
+        Ok(outcome) => outcome,
+        Err(_) => unreachable!("no error was expected"),
+    }
+}
+
+fn kept_where<T>(
+    keep: impl FnOnce(&T) -> bool,
+    expected: &[PgSqlErrorCode],
+    work: impl FnOnce() -> T,
+) -> Result<T, PgSqlErrorCode> {
     enum Outcome<T> {
         Done(T),
         Expected(PgSqlErrorCode),
@@ -30,10 +46,9 @@ pub fn subtransaction<T>(expected: &[PgSqlErrorCode], work: impl FnOnce() -> T) 
                 other => Outcome::Other(Box::new(other)),
             })
             .execute();
-        if matches!(outcome, Outcome::Done(_)) {
-            pg_sys::ReleaseCurrentSubTransaction();
-        } else {
-            pg_sys::RollbackAndReleaseCurrentSubTransaction();
+        match &outcome {
+            Outcome::Done(value) if keep(value) => pg_sys::ReleaseCurrentSubTransaction(),
+            _ => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
         }
         pg_sys::MemoryContextSwitchTo(context);
         pg_sys::CurrentResourceOwner = owner;

@@ -39,10 +39,10 @@ def check(load, sql):
     assert index_faults(sql, "Orders") == []
 
 
-def test_kill_of_the_postmaster_under_load(fragile, tmp_path, manner):
-    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none", arguments=manner)
+def test_kill_of_the_postmaster_under_load(fragile, tmp_path):
+    proxy = Proxy(fragile.conninfo("fragile"), tmp_path / "log", auth="none")
     try:
-        for round_ in range(1 if manner else 2):
+        for round_ in range(2):
             load = Load(proxy)
             until(lambda: load.written() >= 300 or load.odd)
             fragile.kill()

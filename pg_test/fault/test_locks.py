@@ -181,8 +181,8 @@ def test_escalation_waits_for_a_writer_no_longer_than_the_timeout(cluster, datab
     assert index_faults(sql, "Orders") == []
 
 
-def test_a_slow_statement_is_cut_at_the_proxys_deadline(cluster, database, sql, tmp_path):
-    """The lock timeout is longer than the deadline: the answer is an error of the server's, and nothing is left behind."""
+def test_a_wait_ends_at_the_proxys_deadline(cluster, database, sql, tmp_path):
+    """The lock timeout is longer than the deadline: what is waited for until then is in conflict, and nothing is left behind."""
     sql.execute(f"ALTER DATABASE {database} SET extenddb.lock_timeout = '60s'")
     proxy = Proxy(cluster.conninfo(database), tmp_path / "log", auth="none", arguments=["--request-timeout", "500ms"])
     try:
@@ -190,7 +190,7 @@ def test_a_slow_statement_is_cut_at_the_proxys_deadline(cluster, database, sql, 
             holder.execute("BEGIN")
             put(holder, "Plain", {"pk": {"S": "slow"}})
             status, answer = Client(proxy).call("PutItem", {"TableName": "Plain", "Item": {"pk": {"S": "slow"}}})
-            assert status == 500 and answer["__type"].endswith("#InternalServerError")
+            assert status == 400 and answer["__type"].endswith("#TransactionConflictException")
             until(lambda: waiting(sql) == 0)
             assert key_locks(sql) == 1
             holder.execute("ROLLBACK")

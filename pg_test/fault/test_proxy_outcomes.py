@@ -118,6 +118,8 @@ def test_sessions_do_not_take_over_what_the_database_sets(failing):
 def test_the_context_names_the_caller(failing):
     _, context = failing.call("GetItem", {"do": "context"})
     assert context.pop("requestId").isalnum()
+    # What it would have to wait for is told.
+    assert context.pop("waitTag") == "0" * 16
     assert context == {"account": "000000000000", "host": f"127.0.0.1:{failing.port}", "sourceIp": "127.0.0.1"}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 
 import psycopg
 import pytest
@@ -105,20 +106,62 @@ def test_a_held_key_is_told_and_its_neighbours_are_done(cluster, database, sql):
     assert [status for status, _ in requests(sql, [put("held"), put("held-too")])] == [200, 200]
 
 
-def test_a_call_waits_for_the_lock_that_it_names_and_for_no_other(cluster, database, sql):
+CONFLICT = (400, "TransactionConflictException")
+
+
+def exception(answer):
+    status, body = answer
+    return status, body["__type"].split("#")[1]
+
+
+@pytest.mark.parametrize("first, second", [("one", "two"), ("two", "one")])
+def test_a_call_waits_for_the_lock_that_it_names_and_for_no_other(cluster, database, sql, first, second):
     with cluster.connect(database) as other, cluster.connect(database) as waiter:
         other.execute("BEGIN")
-        request(other, *put("one"))
-        request(other, *put("two"))
-        ((_, lock), (_, lock_of_two)) = requests(sql, [put("one"), put("two")])
+        request(other, *put(first))
+        request(other, *put(second))
+        ((_, lock), (_, lock_of_second)) = requests(sql, [put(first), put(second)])
         wait = [{"waitTag": lock["tag"]}] * 2
-        waiter.execute("SET extenddb.lock_timeout = '100ms'")
-        answers = requests(waiter, [put("one"), put("two")], wait)
+        waiter.execute("SET extenddb.lock_timeout = '2s'")
+        began = time.monotonic()
+        answers = requests(waiter, [put(first), put(second)], [{**wait[0], "waitMs": 300}, wait[1]])
         # The wait for the first ended without it; the second was not waited for.
-        assert (answers[0][0], answers[0][1]["__type"].split("#")[1]) == (400, "TransactionConflictException")
-        assert answers[1] == (NOT_DONE, lock_of_two)
+        assert 0.3 <= time.monotonic() - began < 1.5
+        assert exception(answers[0]) == CONFLICT
+        assert answers[1] == (NOT_DONE, {**lock_of_second, "lockTimeoutMs": 2000})
         other.execute("COMMIT")
-        assert [status for status, _ in requests(waiter, [put("one"), put("two")], wait)] == [200, 200]
+        assert [status for status, _ in requests(waiter, [put(first), put(second)], wait)] == [200, 200]
+
+
+def test_each_waits_as_long_as_its_context_says(cluster, database, sql):
+    """Together as long as the one that has the least time left; the others are told to come again."""
+    with cluster.connect(database) as other:
+        other.execute("BEGIN")
+        request(other, *put("waited-for"))
+        tag = requests(sql, [put("waited-for")])[0][1]["tag"]
+
+        def answers(*waits):
+            began = time.monotonic()
+            found = requests(sql, [put("waited-for")] * len(waits), [
+                {"waitTag": tag} if wait is None else {"waitTag": tag, "waitMs": wait} for wait in waits])
+            return found, time.monotonic() - began
+
+        told = NOT_DONE, {"tag": tag, "lockTimeoutMs": 5000}
+        (late, short, whole), took = answers(3000, 200, None)
+        assert (late, exception(short), whole) == (told, CONFLICT, told) and 0.2 <= took < 2
+        # What has no time left is tried once.
+        (none, more), took = answers(0, 1000)
+        assert (exception(none), more) == (CONFLICT, told) and took < 1
+        # So is what waits for nothing.
+        (answer,) = requests(sql, [put("waited-for")], [{"waitMs": 0}])
+        assert exception(answer) == CONFLICT
+        # More than the setting allows is not waited for.
+        sql.execute("SET extenddb.lock_timeout = '100ms'")
+        (answer,), took = answers(60_000)
+        assert exception(answer) == CONFLICT and took < 5
+        sql.execute("RESET extenddb.lock_timeout")
+        other.execute("COMMIT")
+    assert [status for status, _ in answers(0, 0)[0]] == [200, 200]
 
 
 def test_a_table_that_is_being_changed_is_told_like_a_key(cluster, database, sql):
@@ -142,10 +185,88 @@ def test_a_table_that_is_being_changed_is_told_like_a_key(cluster, database, sql
     ([{"waitTag": "12"}, {}], "context.waitTag must be sixteen hexadecimal digits"),
     ([{"waitTag": "+000000000000001"}, {}], "context.waitTag must be sixteen hexadecimal digits"),
     ([{"waitTag": 1}, {}], "context.waitTag must be a string"),
+    ([{"waitMs": "1"}, {}], "context.waitMs must be a whole number of milliseconds"),
+    ([{"waitMs": 1.5}, {}], "context.waitMs must be a whole number of milliseconds"),
+    ([{"waitMs": -1}, {}], "context.waitMs must be a whole number of milliseconds"),
 ])
 def test_what_says_no_lock_to_wait_for_is_refused(sql, contexts, text):
     with pytest.raises(psycopg.errors.InvalidParameterValue, match=text):
         requests(sql, [put("a"), put("b")], contexts)
+
+
+def transact(*names):
+    return "TransactWriteItems", {"ClientRequestToken": "-".join(names), "TransactItems": [
+        {"Put": {"TableName": "Plain", "Item": {"pk": {"S": name}}}} for name in names]}
+
+
+def batch(*names):
+    return "BatchWriteItem", {"RequestItems": {"Plain": [{"PutRequest": {"Item": {"pk": {"S": name}}}} for name in names]}}
+
+
+def stored(sql, *names):
+    return [name for name in names if get(sql, "Plain", {"pk": {"S": name}})]
+
+
+@pytest.mark.parametrize("several", [transact, batch])
+def test_what_writes_several_items_is_told_of_a_held_one_and_writes_none(cluster, database, sql, several):
+    free, held, beside = (f"{several.__name__} {what}" for what in ("free", "held", "beside"))
+    with cluster.connect(database) as other:
+        other.execute("BEGIN")
+        request(other, *put(held))
+        told = request(sql, *put(held), {"waitTag": "0" * 16})
+        tokens = sql.execute("SELECT count(*) FROM ddb_data.t0").fetchone()
+        assert request(sql, *several(free, held), {"waitTag": "0" * 16}) == told
+        assert stored(sql, free, held) == [] and sql.execute("SELECT count(*) FROM ddb_data.t0").fetchone() == tokens
+
+        # In the caller's transaction too, which keeps what it did before and has no more locks than before.
+        sql.execute("BEGIN")
+        request(sql, *put(beside))
+        locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+        before = sql.execute(locks).fetchone()
+        assert request(sql, *several(free, held), {"waitTag": "0" * 16}) == told
+        assert several is transact or sql.execute(locks).fetchone() == before
+        sql.execute("COMMIT")
+        assert stored(sql, free, held, beside) == [beside]
+
+        # For another lock it does not wait; for this one as long as it may, and then it has its own answer.
+        began = time.monotonic()
+        assert request(sql, *several(free, held), {"waitTag": "f" * 16}) == told
+        assert time.monotonic() - began < 1
+        status, answer = request(sql, *several(free, held), {"waitTag": told[1]["tag"], "waitMs": 200})
+        assert 0.2 <= time.monotonic() - began < 3
+        if several is transact:
+            assert [reason["Code"] for reason in answer["CancellationReasons"]] == ["None", "TransactionConflict"]
+            assert stored(sql, free) == []
+            # The token remembers.
+            assert sql.execute("SELECT count(*) FROM ddb_data.t0").fetchone()[0] == tokens[0] + 1
+        else:
+            assert status == 200 and answer["UnprocessedItems"]["Plain"] == [{"PutRequest": {"Item": {"pk": {"S": held}}}}]
+            assert stored(sql, free) == [free]
+        other.execute("ROLLBACK")
+    assert request(sql, *several(free, held), {"waitTag": told[1]["tag"]})[0] == 200
+    assert stored(sql, free, held) == [free, held]
+
+
+@pytest.mark.parametrize("read", [
+    ("GetItem", {"TableName": "Alone", "Key": {"pk": {"S": "a"}, "sk": {"S": "x"}}}),
+    ("Query", {"TableName": "Alone", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}}}),
+    ("Scan", {"TableName": "Alone"}),
+    ("BatchGetItem", {"RequestItems": {"Alone": {"Keys": [{"pk": {"S": "a"}, "sk": {"S": "x"}}]}}}),
+    ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "Alone", "Key": {"pk": {"S": "a"}, "sk": {"S": "x"}}}}]}),
+    ("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": "Alone", "Item": {"pk": {"S": "a"}, "sk": {"S": "x"}}}}]}),
+    ("DescribeTable", {"TableName": "Alone"}),
+], ids=lambda read: read[0])
+def test_a_table_that_is_being_changed_is_told_by_every_operation(cluster, database, sql, read):
+    with cluster.connect(database) as other:
+        other.execute("BEGIN")
+        other.execute(f"LOCK TABLE {storage(other, 'Alone')} IN ACCESS EXCLUSIVE MODE")
+        status, answer = request(sql, *read, {"waitTag": "0" * 16})
+        assert (status, len(answer["tag"])) == (NOT_DONE, 16)
+        began = time.monotonic()
+        status, _ = request(sql, *read, {"waitTag": answer["tag"], "waitMs": 100})
+        assert status == 400 and 0.1 <= time.monotonic() - began < 3
+        other.execute("ROLLBACK")
+    assert request(sql, *read, {"waitTag": answer["tag"]})[0] == 200
 
 
 def test_an_error_of_the_server_undoes_the_whole_call(sql):

@@ -1,12 +1,10 @@
 //! Requests on single items that wait for a session travel together: one statement, one commit, the answers after it.
 //!
 //! Nothing is held back to fill a batch: a session that becomes free takes what waits, reads and writes apart. A batch
-//! never waits for a lock either. What would have to is answered with the lock's name, and goes out again with all
-//! others that found the same lock held, in a call that may wait for it: one such call a lock, and never on more than
-//! half of the sessions, so that a held key holds up its own requests only.
+//! never waits for a lock either. What would have to is answered with the lock's name, and waits in [`held`](crate::held).
 
 use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
+    collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -16,12 +14,14 @@ use extenddb_core::{
     wire::Answer,
 };
 use tokio::{
-    sync::{Semaphore, oneshot},
+    sync::oneshot,
     time::{Instant, sleep, timeout_at},
 };
 
 use crate::{
     Failure, REPORT_GRACE,
+    context::{Waits, in_context},
+    held::{Held, Locks},
     line::Place,
     pool::{Lease, Pool},
     verdict::{Verdict, describe, verdict},
@@ -34,12 +34,23 @@ pub(crate) struct Waiting {
     /// A JSON object.
     pub context: String,
     pub deadline: Instant,
+    /// Until when it waits for locks; `None`: it met none that was held.
+    pub patience: Option<Instant>,
+    /// How often it was sent to wait for a lock and met another one.
+    pub rounds: u32,
+    /// It, or what it travelled with, made the server raise an error: it spoils no other batch.
+    pub suspect: bool,
     pub answer: oneshot::Sender<Result<Answer, Failure>>,
     pub place: Place,
 }
 
 impl Waiting {
-    fn finish(self, answer: Result<Answer, Failure>) {
+    /// With what it may travel; `None`: with nothing.
+    pub fn kind(&self) -> Option<Kind> {
+        Kind::of(self.operation)
+    }
+
+    pub fn finish(self, answer: Result<Answer, Failure>) {
         // Whoever has an answer finds room for the next request.
         drop(self.place);
         // The client may have gone.
@@ -49,15 +60,12 @@ impl Waiting {
 
 /// What waits, by what it waits for.
 pub(crate) struct Batches {
-    pool: Arc<Pool>,
+    pub(crate) pool: Arc<Pool>,
     /// The most requests of one statement.
-    max: usize,
+    pub(crate) max: usize,
     reads: Queue,
     writes: Queue,
-    /// By the name of the lock; each has one task that waits for it.
-    held: Mutex<HashMap<String, VecDeque<Waiting>>>,
-    /// Sessions that may wait for locks at a time.
-    holders: Semaphore,
+    pub(crate) locks: Locks,
 }
 
 #[derive(Default)]
@@ -70,7 +78,7 @@ struct Queued {
     served: bool,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -81,8 +89,7 @@ impl Batches {
             max,
             reads: Queue::default(),
             writes: Queue::default(),
-            held: Mutex::default(),
-            holders: Semaphore::new((sessions / 2).max(1)),
+            locks: Locks::new(sessions),
         }
     }
 
@@ -112,13 +119,13 @@ impl Batches {
             match self.pool.lease(deadline).await {
                 Ok(lease) => {
                     let (batches, batch) = (self.clone(), self.take(kind));
-                    tokio::spawn(async move { batches.run(lease, batch, None).await });
+                    tokio::spawn(async move { batches.run(lease, batch, Waits::ForNone).await });
                 }
                 // The time of the first is up; that of others may not be.
                 Err(_) if deadline <= Instant::now() => {
-                    self.expire(&mut locked(&self.queue_of(kind).0).waiting);
+                    expire(&mut locked(&self.queue_of(kind).0).waiting);
                 }
-                Err(cause) => self.fail(self.take(kind), || Failure::NotSent(cause.clone())),
+                Err(cause) => fail(self.take(kind), || Failure::NotSent(cause.clone())),
             }
         }
     }
@@ -131,23 +138,18 @@ impl Batches {
         deadline
     }
 
+    /// Up to a batch of what somebody still waits for.
     fn take(&self, kind: Kind) -> Vec<Waiting> {
         let mut queued = locked(&self.queue_of(kind).0);
-        self.take_from(&mut queued.waiting)
-    }
-
-    /// Up to a batch of what somebody still waits for.
-    fn take_from(&self, waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
         let mut batch = Vec::new();
         let now = Instant::now();
         while batch.len() < self.max
-            && let Some(request) = waiting.pop_front()
+            && let Some(request) = queued.waiting.pop_front()
         {
             if request.answer.is_closed() {
-                request.finish(Err(Failure::NotSent("abandoned".into())));
+                drop(request);
             } else if request.deadline <= now {
-                let cause = "every session was busy until the deadline".into();
-                request.finish(Err(Failure::NotSent(cause)));
+                request.finish(Err(Failure::NotSent(NO_SESSION.into())));
             } else {
                 batch.push(request);
             }
@@ -155,93 +157,22 @@ impl Batches {
         batch
     }
 
-    /// Answers those whose time is up; the others go on waiting.
-    fn expire(&self, waiting: &mut VecDeque<Waiting>) {
-        let now = Instant::now();
-        let (expired, rest): (VecDeque<_>, VecDeque<_>) = std::mem::take(waiting)
-            .into_iter()
-            .partition(|request| request.deadline <= now);
-        *waiting = rest;
-        let cause = || Failure::NotSent("every session was busy until the deadline".into());
-        self.fail(expired.into(), cause);
-    }
-
-    fn fail(&self, batch: Vec<Waiting>, failure: impl Fn() -> Failure) {
-        for request in batch {
-            request.finish(Err(failure()));
-        }
-    }
-
-    /// Sends a request that found a lock held, once the lock is free or the wait for it has ended.
-    pub fn hold(self: &Arc<Self>, lock: String, request: Waiting) {
-        match locked(&self.held).entry(lock) {
-            Entry::Occupied(mut waiting) => waiting.get_mut().push_back(request),
-            Entry::Vacant(place) => {
-                let lock = place.key().clone();
-                place.insert(VecDeque::from([request]));
-                tokio::spawn(self.clone().wait_for(lock));
-            }
-        }
-    }
-
-    /// One call after the other waits for this lock, with all that wait for it, until none does.
-    async fn wait_for(self: Arc<Self>, lock: String) {
-        loop {
-            let deadline = match locked(&self.held).entry(lock.clone()) {
-                Entry::Occupied(waiting) => match waiting.get().front() {
-                    Some(first) => first.deadline,
-                    None => {
-                        waiting.remove();
-                        return;
-                    }
-                },
-                Entry::Vacant(_) => return,
-            };
-            let holder = timeout_at(deadline, self.holders.acquire()).await;
-            let lease = match &holder {
-                Ok(_) => self.pool.lease(deadline).await,
-                Err(_) => Err("too many sessions waited for locks until the deadline".to_owned()),
-            };
-            let take = || {
-                let mut held = locked(&self.held);
-                held.get_mut(&lock)
-                    .map(|waiting| self.take_from(waiting))
-                    .unwrap_or_default()
-            };
-            match lease {
-                Ok(lease) => self.run(lease, take(), Some(&lock)).await,
-                Err(_) if deadline <= Instant::now() => {
-                    if let Some(waiting) = locked(&self.held).get_mut(&lock) {
-                        self.expire(waiting);
-                    }
-                }
-                Err(cause) => self.fail(take(), || Failure::NotSent(cause.clone())),
-            }
-        }
-    }
-
-    /// One statement for all of them. `lock`: the one that they may wait for.
-    async fn run(self: &Arc<Self>, lease: Lease, batch: Vec<Waiting>, lock: Option<&str>) {
+    /// One statement for all of them.
+    pub async fn run(self: &Arc<Self>, lease: Lease, batch: Vec<Waiting>, waits: Waits<'_>) {
         let Some(deadline) = batch.iter().map(|request| request.deadline).max() else {
             return lease.give_back();
         };
         let operations: Vec<&str> = batch.iter().map(|request| request.operation.name()).collect();
         let bodies: Vec<&str> = batch.iter().map(|request| request.body.as_str()).collect();
-        let contexts: Vec<String> = batch
-            .iter()
-            .map(|request| waiting_for(&request.context, lock.unwrap_or(NO_LOCK)))
-            .collect();
+        let contexts = in_context(&batch, waits);
         let call = timeout_at(
             deadline + REPORT_GRACE,
             lease.session().requests(&operations, &bodies, &contexts),
         );
         let outcome = tokio::select! {
             outcome = call => outcome,
-            () = abandoned(&batch) => {
-                // Dropped in the middle of its statement, the lease sees to it that it ends.
-                drop(lease);
-                return self.fail(batch, || Failure::NotSent("abandoned".into()));
-            }
+            // Dropped in the middle of its statement, the lease sees to it that it ends.
+            () = abandoned(&batch) => return,
         };
         let error = match outcome {
             Ok(Ok(answers)) if answers.len() == batch.len() => {
@@ -253,16 +184,20 @@ impl Batches {
             }
             Ok(Ok(_)) => {
                 lease.discard();
-                return self.fail(batch, || Failure::Unknown("the server answered too few".into()));
+                return fail(batch, || Failure::Unknown("the server answered too few".into()));
             }
             Ok(Err(error)) => error,
             Err(_) => {
                 lease.discard();
                 let cause = "the server did not answer in time";
-                return self.fail(batch, || Failure::Unknown(cause.into()));
+                return fail(batch, || Failure::Unknown(cause.into()));
             }
         };
         match verdict(&error) {
+            Verdict::RolledBack if batch.len() == 1 => {
+                lease.give_back();
+                return fail(batch, || Failure::RolledBack(describe(&error)));
+            }
             // One of them is the cause, and nothing was done: each by itself.
             Verdict::RunAgain | Verdict::RolledBack => lease.give_back(),
             Verdict::NewSession => lease.discard_all(),
@@ -270,24 +205,31 @@ impl Batches {
                 lease.discard_all();
                 let (reads, writes): (Vec<_>, Vec<_>) = batch
                     .into_iter()
-                    .partition(|request| Kind::of(request.operation) == Some(Kind::Read));
-                self.fail(writes, || Failure::Unknown(describe(&error)));
-                return self.rerun(reads);
+                    .partition(|request| request.kind() == Some(Kind::Read));
+                fail(writes, || Failure::Unknown(describe(&error)));
+                return self.rerun(reads, || Failure::Unknown(describe(&error)));
             }
         }
-        self.rerun(batch);
+        self.rerun(batch, || Failure::RolledBack(describe(&error)));
     }
 
-    fn rerun(self: &Arc<Self>, batch: Vec<Waiting>) {
-        for request in batch {
+    /// Each by itself, where there is time left.
+    fn rerun(self: &Arc<Self>, batch: Vec<Waiting>, failure: impl Fn() -> Failure) {
+        for mut request in batch {
+            if request.deadline <= Instant::now() {
+                request.finish(Err(failure()));
+                continue;
+            }
+            request.suspect = true;
             let batches = self.clone();
             tokio::spawn(async move {
+                let context = Waits::ForNone.said_in(&request);
                 let alone = crate::alone(
                     &batches.pool,
                     None,
                     request.operation,
                     &request.body,
-                    &request.context,
+                    &context,
                     request.deadline,
                 );
                 match alone.await {
@@ -299,68 +241,36 @@ impl Batches {
     }
 
     /// Hands out an answer; a request that found a lock held waits for it.
-    fn deliver(self: &Arc<Self>, request: Waiting, answer: Answer) {
-        match held_lock(&answer) {
-            Some(lock) => self.hold(lock, request),
+    pub fn deliver(self: &Arc<Self>, request: Waiting, answer: Answer) {
+        match Held::told_by(&answer) {
+            Some(held) => self.hold(held, request),
             None => request.finish(Ok(answer)),
         }
     }
 }
 
+const NO_SESSION: &str = "every session was busy until the deadline";
+
+/// Answers those whose time is up; the others go on waiting.
+pub(crate) fn expire(waiting: &mut VecDeque<Waiting>) {
+    let now = Instant::now();
+    let (expired, rest): (VecDeque<_>, VecDeque<_>) = std::mem::take(waiting)
+        .into_iter()
+        .partition(|request| request.deadline <= now);
+    *waiting = rest;
+    fail(expired.into(), || Failure::NotSent(NO_SESSION.into()));
+}
+
+pub(crate) fn fail(batch: Vec<Waiting>, failure: impl Fn() -> Failure) {
+    for request in batch {
+        request.finish(Err(failure()));
+    }
+}
+
 /// Returns when nobody waits for any of them any more.
-async fn abandoned(batch: &[Waiting]) {
+pub(crate) async fn abandoned(batch: &[Waiting]) {
     const LOOK_EVERY: Duration = Duration::from_millis(100);
     while !batch.iter().all(|request| request.answer.is_closed()) {
         sleep(LOOK_EVERY).await;
-    }
-}
-
-/// The name of no lock: nothing may be waited for.
-pub(crate) const NO_LOCK: &str = "0000000000000000";
-
-/// A context that says which lock may be waited for.
-pub(crate) fn waiting_for(context: &str, lock: &str) -> String {
-    let rest = context.strip_prefix('{').unwrap_or("}");
-    let separator = if rest.trim_start().starts_with('}') {
-        ""
-    } else {
-        ","
-    };
-    format!(r#"{{"waitTag":"{lock}"{separator}{rest}"#)
-}
-
-/// The lock that a request was not done for.
-pub(crate) fn held_lock(answer: &Answer) -> Option<String> {
-    if answer.status != 0 {
-        return None;
-    }
-    let lock = answer.body.strip_prefix(r#"{"tag":""#)?.strip_suffix(r#""}"#)?;
-    Some(lock.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_context_says_what_may_be_waited_for() {
-        assert_eq!(waiting_for("{}", NO_LOCK), r#"{"waitTag":"0000000000000000"}"#);
-        assert_eq!(
-            waiting_for(r#"{"account":"000000000000"}"#, "00000000000000ff"),
-            r#"{"waitTag":"00000000000000ff","account":"000000000000"}"#
-        );
-    }
-
-    #[test]
-    fn only_status_zero_names_a_lock() {
-        let answer = |status, body: &str| Answer {
-            status,
-            body: body.into(),
-        };
-        assert_eq!(
-            held_lock(&answer(0, r#"{"tag":"00000000000000ff"}"#)).as_deref(),
-            Some("00000000000000ff")
-        );
-        assert_eq!(held_lock(&answer(200, r#"{"tag":"00000000000000ff"}"#)), None);
     }
 }

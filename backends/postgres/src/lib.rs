@@ -5,6 +5,8 @@
 
 mod batch;
 mod config;
+mod context;
+mod held;
 mod line;
 mod pool;
 mod session;
@@ -24,7 +26,9 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 
-use batch::{Batches, NO_LOCK, Waiting, held_lock, waiting_for};
+use batch::{Batches, Waiting};
+use context::Waits;
+use held::Held;
 use line::{Line, Place, throttled};
 use pool::{Lease, Pool};
 use verdict::{Verdict, describe, verdict};
@@ -85,17 +89,23 @@ impl Postgres {
     /// by itself; while there is none, requests on single items travel together.
     pub async fn call(&self, operation: Operation, body: &str, context: &str) -> Result<Answer, Failure> {
         let deadline = Instant::now() + self.pool.request_timeout();
-        let Some(kind) = Kind::of(operation) else {
-            return alone(&self.pool, None, operation, body, context, deadline).await;
+        if operation.writes_tables() {
+            // It waits in its session for whoever uses the table, so not everyone may do so at a time.
+            let holder = self.batches.locks.holder(deadline).await;
+            let lease = self.pool.lease(deadline).await.map_err(Failure::NotSent)?;
+            let lease = Some(lease.may_wait(holder));
+            return alone(&self.pool, lease, operation, body, context, deadline).await;
+        }
+        let kind = Kind::of(operation);
+        let lease = match kind {
+            None => None,
+            Some(_) if self.batching.always => None,
+            Some(_) => self.pool.try_lease(deadline).await,
         };
-        let free = if self.batching.always {
-            None
-        } else {
-            self.pool.try_lease(deadline).await
-        };
-        let lease = match free {
-            Some(lease) => lease,
-            None => {
+        let lease = match (lease, kind) {
+            (Some(lease), _) => Some(lease.map_err(Failure::NotSent)?),
+            (None, None) => None,
+            (None, Some(kind)) => {
                 let Some(place) = self.line.enter(body.len()) else {
                     return Ok(throttled());
                 };
@@ -107,24 +117,20 @@ impl Postgres {
                 // Its place is given up with its turn.
                 let lease = self.pool.lease(deadline).await;
                 drop(place);
-                lease
+                Some(lease.map_err(Failure::NotSent)?)
             }
         };
-        let lease = Some(lease.map_err(Failure::NotSent)?);
-        if kind == Kind::Read {
-            return alone(&self.pool, lease, operation, body, context, deadline).await;
-        }
         // It takes no session to wait for a lock: those are few, and the lock may be held for long.
-        let impatient = waiting_for(context, NO_LOCK);
+        let impatient = Waits::ForNone.said_at_first(context);
         let answer = alone(&self.pool, lease, operation, body, &impatient, deadline).await?;
-        let Some(lock) = held_lock(&answer) else {
+        let Some(held) = Held::told_by(&answer) else {
             return Ok(answer);
         };
         let Some(place) = self.line.enter(body.len()) else {
             return Ok(throttled());
         };
         let (request, answer) = waiting(operation, body, context, deadline, place);
-        self.batches.hold(lock, request);
+        self.batches.hold(held, request);
         answered(answer, deadline).await
     }
 
@@ -169,6 +175,9 @@ fn waiting(
         body: body.to_owned(),
         context: context.to_owned(),
         deadline,
+        patience: None,
+        rounds: 0,
+        suspect: false,
         answer,
         place,
     };

@@ -44,6 +44,8 @@ pub(crate) struct Pool {
 /// A session in use. Dropped in the middle of a statement, it lets the statement end before anyone else gets it.
 pub(crate) struct Lease {
     held: Option<(Session, OwnedSemaphorePermit)>,
+    /// The right to wait for locks in it, which others get when the session's last statement has ended.
+    holder: Option<OwnedSemaphorePermit>,
     pool: Arc<Pool>,
 }
 
@@ -122,6 +124,7 @@ impl Pool {
         };
         Ok(Lease {
             held: Some((session, permit)),
+            holder: None,
             pool: self.clone(),
         })
     }
@@ -177,6 +180,11 @@ impl Lease {
             .0
     }
 
+    pub(crate) fn may_wait(mut self, holder: Option<OwnedSemaphorePermit>) -> Lease {
+        self.holder = holder;
+        self
+    }
+
     /// The statement has ended and the session is as good as new.
     pub(crate) fn give_back(mut self) {
         if let Some((session, _permit)) = self.held.take() {
@@ -208,7 +216,7 @@ impl Drop for Lease {
         else {
             return;
         };
-        let pool = self.pool.clone();
+        let (pool, holder) = (self.pool.clone(), self.holder.take());
         runtime.spawn(async move {
             match timeout(ABANDONED_FOR, session.settle()).await {
                 Ok(Ok(())) => pool.put_idle(session),
@@ -219,7 +227,7 @@ impl Drop for Lease {
                     session.end(GOODBYE_WITHIN).await;
                 }
             }
-            drop(permit);
+            drop((permit, holder));
         });
     }
 }

@@ -20,14 +20,51 @@ pub use crate::{
 };
 
 use crate::{
+    error::{Error, Fault},
     request::Layer,
     store::Store,
     wire::{Answer, answer_error},
 };
 
+use together::Served;
+
 /// Serves one request, whatever it answers.
 pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, context: &Context) -> Answer {
-    let answered = match operation {
+    let answered = run(store, operation, body, context).await;
+    answer(answered, operation, context)
+}
+
+/// Serves one request on a store that was told not to wait. Held, a BatchWriteItem may have written some of its items:
+/// undo it then.
+pub async fn serve_unless_held<S: Store>(
+    store: &S,
+    operation: Operation,
+    body: &str,
+    context: &Context,
+) -> Served {
+    match run(store, operation, body, context).await {
+        Err(Error {
+            fault: Fault::Held(lock),
+            ..
+        }) => Served::Held(lock),
+        answered => Served::Answer(answer(answered, operation, context)),
+    }
+}
+
+fn answer(answered: Result<String, Error>, operation: Operation, context: &Context) -> Answer {
+    match answered {
+        Ok(body) => Answer::ok(body),
+        Err(error) => answer_error(&error, operation, Layer::of(operation, context.layer)),
+    }
+}
+
+async fn run<S: Store>(
+    store: &S,
+    operation: Operation,
+    body: &str,
+    context: &Context,
+) -> Result<String, Error> {
+    match operation {
         Operation::BatchGetItem => batch::batch_get_item::run(store, body, context).await,
         Operation::BatchWriteItem => batch::batch_write_item::run(store, body, context).await,
         Operation::CancelBulkOperation => table::bulk_operations::named(store, body, context).await,
@@ -79,9 +116,5 @@ pub async fn serve<S: Store>(store: &S, operation: Operation, body: &str, contex
             table::global_tables::update_scaling(store, body, context).await
         }
         Operation::UpdateTimeToLive => table::update_time_to_live::run(store, body, context).await,
-    };
-    match answered {
-        Ok(body) => Answer::ok(body),
-        Err(error) => answer_error(&error, operation, Layer::of(operation, context.layer)),
     }
 }

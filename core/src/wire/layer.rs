@@ -30,7 +30,7 @@ pub fn message(error: &Error, operation: Operation, layer: Layer) -> Option<Stri
         Fault::Table(fault) => (fault.family(), fault.text()),
         Fault::Transaction(fault) => (fault.family(), fault.text()),
         Fault::ConditionFailed => (Family::Bare, CONDITION_FAILED.into()),
-        Fault::Conflict => (Family::Bare, CONFLICT.into()),
+        Fault::Conflict | Fault::Held(_) => (Family::Bare, CONFLICT.into()),
         Fault::NotServed(member) => (Family::Bare, format!("{member} is not supported by this server")),
         Fault::Internal(_) => (Family::Bare, "Internal server error".into()),
     };

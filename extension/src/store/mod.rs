@@ -14,6 +14,7 @@ use std::{
     cell::Cell,
     future::{Future, ready},
     sync::Arc,
+    time::Duration,
 };
 
 use extenddb_core::{
@@ -52,9 +53,14 @@ impl SpiStore {
         Self::with(Patience::none())
     }
 
-    /// One that waits for this lock alone.
-    pub fn that_waits_for(lock: LockName) -> Self {
-        Self::with(Patience::for_one(lock))
+    /// One that waits for this lock alone. `for_each`: for requests of which each is done or not.
+    pub fn that_waits_for(lock: LockName, up_to: Duration, for_each: bool) -> Self {
+        Self::with(Patience::for_one(lock, up_to, for_each))
+    }
+
+    /// One that waits for all locks, this long together.
+    pub fn that_waits(up_to: Duration) -> Self {
+        Self::with(Patience::up_to(up_to))
     }
 
     fn with(patience: Patience) -> Self {

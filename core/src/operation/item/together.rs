@@ -34,7 +34,7 @@ pub enum Served {
 }
 
 /// What may come together: reads with reads, writes with writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Read,
     Write,
@@ -236,16 +236,25 @@ async fn read<S: Store>(store: &S, tables: &Tables, states: &mut [State]) {
 }
 
 impl Request<'_> {
+    /// The answer of one whose wait for a lock has ended without it.
+    pub fn conflict(&self) -> Answer {
+        self.answer(Err(engine::store_error(StoreError::Busy)))
+    }
+
     fn served(&self, state: State) -> Served {
         let answered = match state {
             State::Held(lock) => return Served::Held(lock),
             State::Done(answered) => answered,
             State::Waiting(_) => Err(engine::kept_changing()),
         };
+        Served::Answer(self.answer(answered))
+    }
+
+    fn answer(&self, answered: Answered) -> Answer {
         let layer = Layer::of(self.operation, self.context.layer);
-        Served::Answer(match answered {
+        match answered {
             Ok(body) => Answer::ok(body),
             Err(fault) => answer_error(&fault, self.operation, layer),
-        })
+        }
     }
 }
