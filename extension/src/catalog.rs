@@ -115,7 +115,16 @@ pub fn storage(id: TableId) -> Option<pg_sys::Oid> {
     if let Some(oid) = KNOWN.with_borrow(|known| known.tables.get(&id).map(|(oid, _)| *oid)) {
         return Some(oid);
     }
-    let relation = CString::new(format!("t{}", id.0)).expect("a name without NUL");
+    relation(format!("t{}", id.0))
+}
+
+/// Where an index's entries are.
+pub fn index_storage(id: TableId, index: i32) -> Option<pg_sys::Oid> {
+    relation(format!("t{}_i{index}", id.0))
+}
+
+fn relation(name: String) -> Option<pg_sys::Oid> {
+    let relation = CString::new(name).expect("a name without NUL");
     // SAFETY: look-ups in the system caches.
     let oid = unsafe {
         let schema = pg_sys::get_namespace_oid(c"ddb_data".as_ptr(), false);

@@ -26,10 +26,6 @@ pub struct Plan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Statement {
-    Insert,
-    Update,
-    Upsert,
-    Delete,
     Walk,
     Expired,
     Measure,
@@ -39,7 +35,6 @@ pub enum Statement {
 pub enum Arg<'a> {
     Int4(i32),
     Int8(i64),
-    NullInt8,
     Bytes(&'a [u8]),
     Text(&'a str),
 }
@@ -52,6 +47,9 @@ pub struct Row {
 
 /// Kept plans are bounded: those of dropped tables stay until they are evicted.
 const MAX_KEPT_PLANS: usize = 1000;
+
+/// SPI takes it for: no argument is null.
+const NO_NULLS: *const c_char = std::ptr::null();
 
 struct Kept {
     plan: pg_sys::SPIPlanPtr,
@@ -84,15 +82,9 @@ pub fn scan(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], each: impl F
 
 fn select(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], limit: u64, mut each: impl FnMut(Row)) {
     connected(|| unsafe {
-        let (mut values, nulls) = parameters(args);
+        let mut values = parameters(args);
         let prepared = kept(plan, sql, args);
-        let code = pg_sys::SPI_execute_plan(
-            prepared,
-            values.as_mut_ptr(),
-            nulls.as_ptr(),
-            true,
-            limit as c_long,
-        );
+        let code = pg_sys::SPI_execute_plan(prepared, values.as_mut_ptr(), NO_NULLS, true, limit as c_long);
         check(code);
         each_row(&mut each);
     })
@@ -102,12 +94,12 @@ fn select(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg], limit: u64, mu
 pub fn change(plan: Plan, sql: impl FnOnce() -> String, args: &[Arg]) -> u64 {
     connected(|| unsafe {
         let _planner = IndexScansOnly::new();
-        let (mut values, nulls) = parameters(args);
+        let mut values = parameters(args);
         let prepared = kept(plan, sql, args);
         check(pg_sys::SPI_execute_plan(
             prepared,
             values.as_mut_ptr(),
-            nulls.as_ptr(),
+            NO_NULLS,
             false,
             0,
         ));
@@ -128,15 +120,9 @@ pub fn walk(
     const MAX_BATCH_ROWS: u64 = 1024;
     connected(|| unsafe {
         let _planner = IndexScansOnly::new();
-        let (mut values, nulls) = parameters(args);
+        let mut values = parameters(args);
         let prepared = kept(plan, sql, args);
-        let cursor = pg_sys::SPI_cursor_open(
-            std::ptr::null(),
-            prepared,
-            values.as_mut_ptr(),
-            nulls.as_ptr(),
-            true,
-        );
+        let cursor = pg_sys::SPI_cursor_open(std::ptr::null(), prepared, values.as_mut_ptr(), NO_NULLS, true);
         let mut batch_rows = max_rows.unwrap_or(FIRST_BATCH_ROWS).clamp(1, FIRST_BATCH_ROWS) as u64;
         let mut wanted = true;
         while wanted {
@@ -353,7 +339,7 @@ impl Arg<'_> {
     fn type_oid(&self) -> pg_sys::Oid {
         match self {
             Arg::Int4(_) => pg_sys::INT4OID,
-            Arg::Int8(_) | Arg::NullInt8 => pg_sys::INT8OID,
+            Arg::Int8(_) => pg_sys::INT8OID,
             Arg::Bytes(_) => pg_sys::BYTEAOID,
             Arg::Text(_) => pg_sys::TEXTOID,
         }
@@ -361,18 +347,14 @@ impl Arg<'_> {
 }
 
 /// Datums in SPI's memory, which goes when the connection ends.
-unsafe fn parameters(args: &[Arg]) -> (Vec<pg_sys::Datum>, Vec<c_char>) {
+unsafe fn parameters(args: &[Arg]) -> Vec<pg_sys::Datum> {
     let values = args.iter().map(|arg| match arg {
         Arg::Int4(value) => pg_sys::Datum::from(*value),
         Arg::Int8(value) => pg_sys::Datum::from(*value),
-        Arg::NullInt8 => pg_sys::Datum::null(),
         Arg::Bytes(bytes) => varlena(bytes),
         Arg::Text(text) => varlena(text.as_bytes()),
     });
-    let nulls = args
-        .iter()
-        .map(|arg| if matches!(arg, Arg::NullInt8) { b'n' } else { b' ' } as c_char);
-    (values.collect(), nulls.collect())
+    values.collect()
 }
 
 /// Hands over the rows of the last statement and frees them.

@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import instructions
 import wire
 import workload
 from server import Server
@@ -18,7 +19,7 @@ from workload import (
     transaction,
 )
 
-PARTS = ("sql", "builds", "proxy", "memory")
+PARTS = ("sql", "builds", "proxy", "memory", "instructions")
 
 # name, the measured, the measure, the budget of the ratio of their rates (measured / measure), connections
 SQL_PAIRS = [
@@ -161,6 +162,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of one run (default 5)")
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 4], help="for SQL (default 1 4)")
     parser.add_argument("--only", metavar="TEXT", help="the pairs whose name contains this")
+    parser.add_argument("--profile", action="store_true", help="of instructions: by function, too")
     parser.add_argument("--other", type=Path, metavar="TARGET",
                         help="another build to compare with: its target/release, with its extension and its xtask")
     parser.add_argument("--place", type=Path, help="a directory for the cluster (default: the system's for temporary files)")
@@ -176,8 +178,10 @@ def main():
               f"{options.rounds} pairs of runs of {options.seconds} s; items of {len(workload.item('12345', '500'))} bytes "
               "of JSON", flush=True)
         workload.load(server.sql)
-        for part in options.parts or PARTS:
-            {"sql": sql, "builds": builds, "proxy": proxy, "memory": memory}[part](options, server)
+        # The last one stops the server.
+        for part in sorted(options.parts or PARTS, key=PARTS.index):
+            {"sql": sql, "builds": builds, "proxy": proxy, "memory": memory,
+             "instructions": instructions.measure}[part](options, server)
     finally:
         server.remove()
 

@@ -43,6 +43,7 @@ class Server:
         with open(self.data / "postgresql.conf", "a") as configuration:
             configuration.write(settings)
         self._as_owner("pg_ctl", "-D", self.data, "-l", self.data / "log", "-w", "start")
+        self.running = True
         self.postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
         time.sleep(0.5)
         # Checkpointer, writers, launchers; an autovacuum worker comes and goes.
@@ -62,12 +63,26 @@ class Server:
         return self.place / "postgresql" / asked("bindir").relative_to("/")
 
     def _as_owner(self, program, *arguments):
-        command = [str(self.bin / program), *map(str, arguments)]
-        if os.geteuid() == 0:
-            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--reset-env", "--"] + command
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd="/")
+        done = subprocess.run(self._owned([self.bin / program, *arguments]), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, cwd="/")
         if done.returncode != 0:
             raise SystemExit(f"{program}: {done.stderr}")
+
+    def _owned(self, command):
+        command = [str(word) for word in command]
+        if os.geteuid() == 0:
+            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--reset-env", "--"] + command
+        return command
+
+    def single_user(self, statement, under=()):
+        """Runs one statement in a backend without a server around it, under a program; what went to standard error."""
+        if self.running:
+            self.stop()
+        command = self._owned([*under, self.bin / "postgres", "--single", "-D", self.data, "postgres"])
+        done = subprocess.run(command, input=statement.replace("\n", " ") + "\n", capture_output=True, text=True, cwd="/")
+        if done.returncode != 0 or "ERROR:" in done.stderr:
+            raise SystemExit(f"{statement[:200]}: {done.stderr}")
+        return done.stderr
 
     def version(self):
         return self.sql("SHOW server_version")
@@ -104,7 +119,12 @@ class Server:
     def _children(self):
         return Path(f"/proc/{self.postmaster}/task/{self.postmaster}/children").read_text().split()
 
+    def stop(self):
+        self._as_owner("pg_ctl", "-D", self.data, "-m", "fast", "-w", "stop")
+        self.running = False
+
     def remove(self):
-        self._as_owner("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+        if self.running:
+            self._as_owner("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.rmtree(self.socket, ignore_errors=True)

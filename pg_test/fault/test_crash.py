@@ -76,6 +76,9 @@ def test_kill_of_a_backend_under_load(fragile, tmp_path, manner):
             victim = sql.execute("""SELECT pid FROM pg_stat_activity WHERE application_name = 'extenddb'
                                     ORDER BY state = 'active' DESC LIMIT 1""").fetchone()[0]
         os.kill(victim, signal.SIGKILL)
+        # Who had nothing under way finds the new server, and would go on for ever.
+        until(lambda: any(load.unknown))
+        load.stop.set()
         load.join()
 
         def connected():

@@ -4,6 +4,7 @@
 mod alter;
 mod expired;
 mod read;
+mod rows;
 mod statistics;
 mod storage;
 mod transact;

@@ -28,16 +28,6 @@ pub fn key_columns(index: bool, ranges: usize) -> Vec<String> {
     columns
 }
 
-/// `bucket = $1 AND pk = $2 …`, its operators out of reach of a search path.
-pub fn equals(columns: &[String]) -> String {
-    let terms: Vec<String> = columns
-        .iter()
-        .enumerate()
-        .map(|(place, column)| format!("{column} OPERATOR(pg_catalog.=) ${}", place + 1))
-        .collect();
-    terms.join(" AND ")
-}
-
 pub fn create_table(table: &Table) {
     let storage = name(table.id, None);
     let compression = compression();
