@@ -1,6 +1,7 @@
 //! Requests on single items that wait for a session travel together: one statement, one commit, the answers after it.
 //!
-//! Nothing is held back to fill a batch: a session that becomes free takes what waits, reads and writes apart. A batch
+//! Nothing is held back to fill a batch: a session that becomes free takes what waits, reads and writes apart. Not all
+//! sessions are used for that at a time: few with large batches do more than many with small ones. A batch
 //! never waits for a lock either. What would have to is answered with the lock's name, and waits in [`held`](crate::held).
 
 use std::{
@@ -14,12 +15,13 @@ use extenddb_core::{
     wire::Answer,
 };
 use tokio::{
-    sync::oneshot,
+    sync::{Semaphore, oneshot},
     time::{Instant, sleep, timeout_at},
 };
 
 use crate::{
     Failure, REPORT_GRACE,
+    config::Batching,
     context::{Waits, in_context},
     held::{Held, Locks},
     line::Place,
@@ -68,8 +70,11 @@ pub(crate) struct Batches {
     pub(crate) locks: Locks,
 }
 
-#[derive(Default)]
-struct Queue(Mutex<Queued>);
+struct Queue {
+    queued: Mutex<Queued>,
+    /// Statements at a time, of one request or several.
+    lanes: Arc<Semaphore>,
+}
 
 #[derive(Default)]
 struct Queued {
@@ -83,12 +88,16 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Batches {
-    pub fn new(pool: Arc<Pool>, sessions: usize, max: usize) -> Batches {
+    pub fn new(pool: Arc<Pool>, sessions: usize, batching: Batching) -> Batches {
+        let queue = |lanes| Queue {
+            queued: Mutex::default(),
+            lanes: Arc::new(Semaphore::new(lanes)),
+        };
         Batches {
             pool,
-            max,
-            reads: Queue::default(),
-            writes: Queue::default(),
+            max: batching.max,
+            reads: queue(batching.reads),
+            writes: queue(batching.writes),
             locks: Locks::new(sessions),
         }
     }
@@ -100,9 +109,25 @@ impl Batches {
         }
     }
 
+    /// A session for a request by itself, where one may serve its kind now.
+    pub async fn try_lease(&self, kind: Kind, deadline: Instant) -> Option<Result<Lease, String>> {
+        let lane = self.queue_of(kind).lanes.clone().try_acquire_owned().ok()?;
+        let lease = self.pool.try_lease(deadline).await?;
+        Some(lease.map(|lease| lease.with(Some(lane))))
+    }
+
+    /// A session for what waits.
+    async fn lease(&self, kind: Kind, deadline: Instant) -> Result<Lease, String> {
+        let lane = self.queue_of(kind).lanes.clone().acquire_owned();
+        match timeout_at(deadline, lane).await {
+            Ok(lane) => Ok(self.pool.lease(deadline).await?.with(lane.ok())),
+            Err(_) => Err(NO_SESSION.into()),
+        }
+    }
+
     /// Sends a request with the next session that becomes free.
     pub fn queue(self: &Arc<Self>, kind: Kind, request: Waiting) {
-        let mut queued = locked(&self.queue_of(kind).0);
+        let mut queued = locked(&self.queue_of(kind).queued);
         queued.waiting.push_back(request);
         if !queued.served {
             queued.served = true;
@@ -116,14 +141,14 @@ impl Batches {
             let Some(deadline) = self.first_deadline(kind) else {
                 return;
             };
-            match self.pool.lease(deadline).await {
+            match self.lease(kind, deadline).await {
                 Ok(lease) => {
                     let (batches, batch) = (self.clone(), self.take(kind));
                     tokio::spawn(async move { batches.run(lease, batch, Waits::ForNone).await });
                 }
                 // The time of the first is up; that of others may not be.
                 Err(_) if deadline <= Instant::now() => {
-                    expire(&mut locked(&self.queue_of(kind).0).waiting);
+                    expire(&mut locked(&self.queue_of(kind).queued).waiting);
                 }
                 Err(cause) => fail(self.take(kind), || Failure::NotSent(cause.clone())),
             }
@@ -132,7 +157,7 @@ impl Batches {
 
     /// Until when the first that waits does; `None`, and nobody serves the queue any more, where nothing waits.
     fn first_deadline(&self, kind: Kind) -> Option<Instant> {
-        let mut queued = locked(&self.queue_of(kind).0);
+        let mut queued = locked(&self.queue_of(kind).queued);
         let deadline = queued.waiting.front().map(|request| request.deadline);
         queued.served = deadline.is_some();
         deadline
@@ -140,7 +165,7 @@ impl Batches {
 
     /// Up to a batch of what somebody still waits for.
     fn take(&self, kind: Kind) -> Vec<Waiting> {
-        let mut queued = locked(&self.queue_of(kind).0);
+        let mut queued = locked(&self.queue_of(kind).queued);
         let mut batch = Vec::new();
         let now = Instant::now();
         while batch.len() < self.max

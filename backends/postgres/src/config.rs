@@ -29,6 +29,10 @@ pub struct Batching {
     /// The most requests of one statement. More of them gain little, and each waits for the slowest. With 1 every request
     /// travels by itself.
     pub max: usize,
+    /// The most statements of reads, and of writes, at a time. More than keep the server's CPUs and its log busy make the
+    /// batches smaller, and each statement costs what it costs beside its requests.
+    pub reads: usize,
+    pub writes: usize,
     /// They queue while sessions are free too, so that tests meet nothing else.
     pub always: bool,
 }

@@ -155,7 +155,7 @@ impl Batches {
                         Some(_) => Waits::For(&line.0),
                         None => Waits::NoLonger,
                     };
-                    self.send(lease.may_wait(holder), batch, waits).await;
+                    self.send(lease.with(holder), batch, waits).await;
                 }
                 Err(_) if deadline <= Instant::now() => {
                     if let Some(of_lock) = locked(&self.locks.lines).get_mut(&line) {
@@ -209,7 +209,7 @@ impl Batches {
             (Some(_), None) => Waits::ForAll,
         };
         match self.pool.lease(request.deadline).await {
-            Ok(lease) => self.send(lease.may_wait(holder), vec![request], waits).await,
+            Ok(lease) => self.send(lease.with(holder), vec![request], waits).await,
             Err(cause) => request.finish(Err(Failure::NotSent(cause))),
         }
     }

@@ -71,7 +71,7 @@ impl Postgres {
         let line = Line::new(config.limits);
         let pool = Arc::new(Pool::new(config));
         pool.open_first().await?;
-        let batches = Arc::new(Batches::new(pool.clone(), sessions, batching.max));
+        let batches = Arc::new(Batches::new(pool.clone(), sessions, batching));
         Ok(Postgres {
             pool,
             batches,
@@ -93,14 +93,15 @@ impl Postgres {
             // It waits in its session for whoever uses the table, so not everyone may do so at a time.
             let holder = self.batches.locks.holder(deadline).await;
             let lease = self.pool.lease(deadline).await.map_err(Failure::NotSent)?;
-            let lease = Some(lease.may_wait(holder));
+            let lease = Some(lease.with(holder));
             return alone(&self.pool, lease, operation, body, context, deadline).await;
         }
         let kind = Kind::of(operation);
         let lease = match kind {
             None => None,
             Some(_) if self.batching.always => None,
-            Some(_) => self.pool.try_lease(deadline).await,
+            Some(_) if self.batching.max == 1 => self.pool.try_lease(deadline).await,
+            Some(kind) => self.batches.try_lease(kind, deadline).await,
         };
         let lease = match (lease, kind) {
             (Some(lease), _) => Some(lease.map_err(Failure::NotSent)?),

@@ -44,8 +44,9 @@ pub(crate) struct Pool {
 /// A session in use. Dropped in the middle of a statement, it lets the statement end before anyone else gets it.
 pub(crate) struct Lease {
     held: Option<(Session, OwnedSemaphorePermit)>,
-    /// The right to wait for locks in it, which others get when the session's last statement has ended.
-    holder: Option<OwnedSemaphorePermit>,
+    /// The right to use it for what not every session may be used for at a time; others get it when the session's last
+    /// statement has ended.
+    right: Option<OwnedSemaphorePermit>,
     pool: Arc<Pool>,
 }
 
@@ -124,7 +125,7 @@ impl Pool {
         };
         Ok(Lease {
             held: Some((session, permit)),
-            holder: None,
+            right: None,
             pool: self.clone(),
         })
     }
@@ -180,8 +181,8 @@ impl Lease {
             .0
     }
 
-    pub(crate) fn may_wait(mut self, holder: Option<OwnedSemaphorePermit>) -> Lease {
-        self.holder = holder;
+    pub(crate) fn with(mut self, right: Option<OwnedSemaphorePermit>) -> Lease {
+        self.right = right;
         self
     }
 
@@ -216,7 +217,7 @@ impl Drop for Lease {
         else {
             return;
         };
-        let (pool, holder) = (self.pool.clone(), self.holder.take());
+        let (pool, right) = (self.pool.clone(), self.right.take());
         runtime.spawn(async move {
             match timeout(ABANDONED_FOR, session.settle()).await {
                 Ok(Ok(())) => pool.put_idle(session),
@@ -227,7 +228,7 @@ impl Drop for Lease {
                     session.end(GOODBYE_WITHIN).await;
                 }
             }
-            drop((permit, holder));
+            drop((permit, right));
         });
     }
 }

@@ -1,6 +1,7 @@
 //! Which backend: what the options name, and nothing that contradicts it.
 
 use std::{
+    num::NonZeroUsize,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
@@ -54,6 +55,15 @@ pub struct BackendOptions {
     #[arg(long, env = "EXTENDDB_BATCH", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     batch: Option<u32>,
 
+    /// PostgreSQL: the most sessions that serve GetItems at a time; by default twice the CPUs that the proxy sees
+    #[arg(long, env = "EXTENDDB_READ_SESSIONS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    read_sessions: Option<u32>,
+
+    /// PostgreSQL: the most sessions that serve PutItems, UpdateItems and DeleteItems at a time; by default four times the CPUs
+    /// that the proxy sees, for some of them wait for the disk
+    #[arg(long, env = "EXTENDDB_WRITE_SESSIONS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    write_sessions: Option<u32>,
+
     /// PostgreSQL: requests on single items travel together although a session is free, for tests
     #[arg(long, env = "EXTENDDB_BATCH_ALWAYS", hide = true)]
     batch_always: bool,
@@ -103,6 +113,11 @@ const DEFAULT_QUEUE: u32 = 5000;
 /// More gain little, and each waits for the slowest.
 const DEFAULT_BATCH: u32 = 32;
 
+/// With 64 clients on 2 CPUs that server and proxy shared, 4 sessions served twice the GetItems of 16, and 8 more PutItems
+/// than 4 or 16 (docs/performance.md).
+const READ_SESSIONS_A_CPU: usize = 2;
+const WRITE_SESSIONS_A_CPU: usize = 4;
+
 /// Of the bodies of requests that wait: the process stays under 300 MB with all of it.
 const QUEUED_MAX_BYTES: usize = 128 << 20;
 
@@ -145,6 +160,14 @@ pub enum ChoiceError {
     Sqlite(#[from] extenddb_backend_sqlite::OpenError),
 }
 
+fn sessions(given: Option<u32>, a_cpu: usize) -> usize {
+    let cpus = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    given.map_or_else(
+        || cpus() * a_cpu,
+        |given| usize::try_from(given).unwrap_or(usize::MAX),
+    )
+}
+
 impl BackendOptions {
     /// Opens what the options name.
     pub async fn open(
@@ -171,6 +194,8 @@ impl BackendOptions {
                     synchronous_commit: commit.into(),
                     batching: Batching {
                         max: usize::try_from(batch).unwrap_or(usize::MAX),
+                        reads: sessions(self.read_sessions, READ_SESSIONS_A_CPU),
+                        writes: sessions(self.write_sessions, WRITE_SESSIONS_A_CPU),
                         always: self.batch_always,
                     },
                     limits: Limits {
@@ -206,6 +231,8 @@ impl BackendOptions {
             ("--postgres", self.postgres.is_some()),
             ("--pool", self.pool.is_some()),
             ("--batch", self.batch.is_some()),
+            ("--read-sessions", self.read_sessions.is_some()),
+            ("--write-sessions", self.write_sessions.is_some()),
             ("--batch-always", self.batch_always),
             ("--queue", self.queue.is_some()),
             ("--synchronous-commit", self.synchronous_commit.is_some()),
@@ -340,6 +367,8 @@ mod tests {
             (&["--pool", "3"], &[], Kind::Postgres),
             (&["--batch", "1"], &[], Kind::Postgres),
             (&["--batch-always"], &[], Kind::Postgres),
+            (&["--read-sessions", "2"], &[], Kind::Postgres),
+            (&["--write-sessions", "2"], &[], Kind::Postgres),
             (&["--synchronous-commit", "off"], &[], Kind::Postgres),
         ] {
             assert_eq!(
