@@ -26,6 +26,7 @@ use tokio::{
 
 use crate::{
     Failure, REPORT_GRACE,
+    alarm::Late,
     config::Limits,
     pool::{Lease, Pool},
     verdict::{Verdict, describe, verdict},
@@ -255,7 +256,7 @@ impl Batches {
     }
 
     /// One statement for all of them. `lock`: the one that they may wait for.
-    async fn run(self: &Arc<Self>, lease: Lease, batch: Vec<Waiting>, lock: Option<&str>) {
+    async fn run(self: &Arc<Self>, mut lease: Lease, batch: Vec<Waiting>, lock: Option<&str>) {
         let Some(deadline) = batch.iter().map(|request| request.deadline).max() else {
             return lease.give_back();
         };
@@ -265,10 +266,8 @@ impl Batches {
             .iter()
             .map(|request| waiting_for(&request.context, lock.unwrap_or(NO_LOCK)))
             .collect();
-        let call = timeout_at(
-            deadline + REPORT_GRACE,
-            lease.session().requests(&operations, &bodies, &contexts),
-        );
+        let until = deadline + REPORT_GRACE;
+        let call = lease.session().requests(&operations, &bodies, &contexts, until);
         let outcome = tokio::select! {
             outcome = call => outcome,
             () = abandoned(&batch) => {
@@ -290,7 +289,7 @@ impl Batches {
                 return self.fail(batch, || Failure::Unknown("the server answered too few".into()));
             }
             Ok(Err(error)) => error,
-            Err(_) => {
+            Err(Late) => {
                 lease.discard();
                 let cause = "the server did not answer in time";
                 return self.fail(batch, || Failure::Unknown(cause.into()));

@@ -3,11 +3,13 @@
 //! An answer is handed out only after the server said ReadyForQuery, which follows the commit. What fails before
 //! that is told apart by one question, asked in [`verdict`]: is it certain that nothing was done?
 
+mod alarm;
 mod batch;
 mod config;
 mod pool;
 mod session;
 mod verdict;
+mod wire;
 
 pub use config::{Config, ConfigError, Limits, SynchronousCommit, connection_settings};
 pub use session::OpenError;
@@ -23,6 +25,7 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 
+use alarm::Late;
 use batch::{Batches, NO_LOCK, Waiting, held_lock, waiting_for};
 use pool::{Lease, Pool};
 use verdict::{Verdict, describe, verdict};
@@ -100,7 +103,7 @@ impl Postgres {
 
     /// Whether a request would be served now. A pool that is wholly busy and answering counts as ready.
     pub async fn ready(&self) -> Result<(), String> {
-        let Some(lease) = self.pool.lease_idle(Instant::now() + READY_WITHIN).await? else {
+        let Some(mut lease) = self.pool.lease_idle(Instant::now() + READY_WITHIN).await? else {
             return Ok(());
         };
         match timeout_at(Instant::now() + READY_WITHIN, lease.session().check_extension()).await {
@@ -167,22 +170,20 @@ async fn alone(
     let mut runs = 0;
     let mut replaced = false;
     loop {
-        let lease = match lease.take() {
+        let mut lease = match lease.take() {
             Some(lease) => lease,
             None => pool.lease(deadline).await.map_err(Failure::NotSent)?,
         };
         runs += 1;
-        let answer = timeout_at(
-            deadline + REPORT_GRACE,
-            lease.session().request(operation.name(), body, context),
-        );
+        let until = deadline + REPORT_GRACE;
+        let answer = lease.session().request(operation.name(), body, context, until);
         let error = match answer.await {
             Ok(Ok(answer)) => {
                 lease.give_back();
                 return Ok(answer);
             }
             Ok(Err(error)) => error,
-            Err(_) => {
+            Err(Late) => {
                 lease.discard();
                 return Err(Failure::Unknown("the server did not answer in time".into()));
             }
