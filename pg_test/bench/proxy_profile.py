@@ -129,7 +129,7 @@ class Counts:
         if crate := self.CRATE.search(here["file"]):
             return crate.group(1)
         if "libc.so" in here["object"] or "libc-" in here["object"]:
-            allocation = re.match(r"(malloc|_int_malloc|free|cfree|_int_free|realloc|_int_realloc|calloc|malloc_consolidate|unlink_chunk|tcache|sysmalloc|arena)",
+            allocation = re.match(r"(_int_)?(malloc|free|realloc|calloc)|cfree|unlink_chunk|tcache|sysmalloc|arena",
                                   here["function"])
             copies = re.match(r"(__)?mem(cpy|move|set|cmp|chr)", here["function"])
             return "libc: allocation" if allocation else "libc: copies" if copies else "libc: other"
@@ -141,8 +141,8 @@ def short(function):
     text = re.sub(r"\{\{?(closure|impl)\}?\}(?:#\d+)?", r"{\1}", function.split("'")[0])
     text = re.sub(r"::h[0-9a-f]{16}$", "", text)
     for _ in range(8):
-        text = re.sub(r"<[^<>]{40,}>", "<…>", text)
-    return text if len(text) < 110 else text[:107] + "…"
+        text = re.sub(r"(?<=.)<[^<>]{40,}>", "<…>", text)
+    return text if len(text) <= 110 else f"{text[:60]}…{text[-49:]}"
 
 
 def instructions(options, server, binary, auth, name, connections):
@@ -182,7 +182,7 @@ class Valgrind(wire.Proxy):
 
     def count(self, on):
         subprocess.run(["callgrind_control", f"--instr={'on' if on else 'off'}", str(self.process.pid)], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def calls(server):
