@@ -36,15 +36,15 @@ def update(key):
 
 
 class Proxy:
-    def __init__(self, binary, server, auth, durable, arguments=()):
+    def __init__(self, binary, server, auth, durable, arguments=(), before=()):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         environment = server.environment | {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
         self.process = subprocess.Popen(
-            [binary, "serve", "--backend", "postgres", "--listen", f"127.0.0.1:{self.port}", "--auth", auth, "--log", "warn",
+            [*before, binary, "serve", "--backend", "postgres", "--listen", f"127.0.0.1:{self.port}", "--auth", auth, "--log", "warn",
              "--synchronous-commit", "durable" if durable else "off", *arguments], env=environment)
-        for _ in range(100):
+        for _ in range(600 if before else 100):
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
                 connection.request("GET", "/health")

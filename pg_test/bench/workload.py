@@ -105,16 +105,20 @@ QUERY = PAGE + call("Query", joined(
     (":p",), '"}}}') + "::json")
 
 
-def load(sql):
-    """The same items on both sides."""
+def load_items(sql):
+    """Those of the table alone that requests through the proxy are for."""
     sql("CREATE EXTENSION extenddb")
-    sql("CREATE TABLE plain (pk text PRIMARY KEY, item jsonb NOT NULL)")
-    sql(f"INSERT INTO plain SELECT 'user#' || k, {document('k', '0')}::jsonb FROM generate_series(1, {ITEMS}) AS k")
     sql("""SELECT ddb.create_table('{"TableName":"Items","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}')""")
     sql(f"SELECT count(ddb.put_item({put_request('k', '0')})) FROM generate_series(1, {ITEMS}) AS k")
 
+
+def load(sql):
+    """The same items on both sides."""
+    load_items(sql)
+    sql("CREATE TABLE plain (pk text PRIMARY KEY, item jsonb NOT NULL)")
+    sql(f"INSERT INTO plain SELECT 'user#' || k, {document('k', '0')}::jsonb FROM generate_series(1, {ITEMS}) AS k")
     sql("CREATE TABLE plain_pages (pk text, sk int, item jsonb NOT NULL, PRIMARY KEY (pk, sk))")
     sql("""SELECT ddb.create_table('{"TableName":"Pages","BillingMode":"PAY_PER_REQUEST",
         "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"}],

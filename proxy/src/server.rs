@@ -70,10 +70,13 @@ pub async fn run<B: Backend>(
                 let Some((stream, peer)) = usable(accepted).await else {
                     continue;
                 };
-                let front = front.clone();
+                let of_connection = Arc::new((front.clone(), peer.ip().to_canonical().to_string()));
                 let service = service_fn(move |request| {
-                    let front = front.clone();
-                    async move { Ok::<_, Infallible>(front.answer(request, peer).await) }
+                    let of_connection = of_connection.clone();
+                    async move {
+                        let (front, source_ip) = &*of_connection;
+                        Ok::<_, Infallible>(front.answer(request, source_ip).await)
+                    }
                 });
                 let connection = builder
                     .serve_connection(TokioIo::new(stream), service)

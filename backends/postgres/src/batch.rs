@@ -21,6 +21,7 @@ use tokio::{
 
 use crate::{
     Failure, REPORT_GRACE,
+    alarm::Late,
     config::Batching,
     context::{Waits, in_context},
     held::{Held, Locks},
@@ -183,17 +184,15 @@ impl Batches {
     }
 
     /// One statement for all of them.
-    pub async fn run(self: &Arc<Self>, lease: Lease, batch: Vec<Waiting>, waits: Waits<'_>) {
+    pub async fn run(self: &Arc<Self>, mut lease: Lease, batch: Vec<Waiting>, waits: Waits<'_>) {
         let Some(deadline) = batch.iter().map(|request| request.deadline).max() else {
             return lease.give_back();
         };
         let operations: Vec<&str> = batch.iter().map(|request| request.operation.name()).collect();
         let bodies: Vec<&str> = batch.iter().map(|request| request.body.as_str()).collect();
         let contexts = in_context(&batch, waits);
-        let call = timeout_at(
-            deadline + REPORT_GRACE,
-            lease.session().requests(&operations, &bodies, &contexts),
-        );
+        let until = deadline + REPORT_GRACE;
+        let call = lease.session().requests(&operations, &bodies, &contexts, until);
         let outcome = tokio::select! {
             outcome = call => outcome,
             // Dropped in the middle of its statement, the lease sees to it that it ends.
@@ -212,7 +211,7 @@ impl Batches {
                 return fail(batch, || Failure::Unknown("the server answered too few".into()));
             }
             Ok(Err(error)) => error,
-            Err(_) => {
+            Err(Late) => {
                 lease.discard();
                 let cause = "the server did not answer in time";
                 return fail(batch, || Failure::Unknown(cause.into()));

@@ -3,6 +3,7 @@
 //! An answer is handed out only after the server said ReadyForQuery, which follows the commit. What fails before
 //! that is told apart by one question, asked in [`verdict`]: is it certain that nothing was done?
 
+mod alarm;
 mod batch;
 mod config;
 mod context;
@@ -11,6 +12,7 @@ mod line;
 mod pool;
 mod session;
 mod verdict;
+mod wire;
 
 pub use config::{Batching, Config, ConfigError, Limits, SynchronousCommit, connection_settings};
 pub use session::OpenError;
@@ -26,6 +28,7 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 
+use alarm::Late;
 use batch::{Batches, Waiting};
 use context::Waits;
 use held::Held;
@@ -137,7 +140,7 @@ impl Postgres {
 
     /// Whether a request would be served now. A pool that is wholly busy and answering counts as ready.
     pub async fn ready(&self) -> Result<(), String> {
-        let Some(lease) = self.pool.lease_idle(Instant::now() + READY_WITHIN).await? else {
+        let Some(mut lease) = self.pool.lease_idle(Instant::now() + READY_WITHIN).await? else {
             return Ok(());
         };
         match timeout_at(Instant::now() + READY_WITHIN, lease.session().check_extension()).await {
@@ -209,22 +212,20 @@ async fn alone(
     let mut runs = 0;
     let mut replaced = false;
     loop {
-        let lease = match lease.take() {
+        let mut lease = match lease.take() {
             Some(lease) => lease,
             None => pool.lease(deadline).await.map_err(Failure::NotSent)?,
         };
         runs += 1;
-        let answer = timeout_at(
-            deadline + REPORT_GRACE,
-            lease.session().request(operation.name(), body, context),
-        );
+        let until = deadline + REPORT_GRACE;
+        let answer = lease.session().request(operation.name(), body, context, until);
         let error = match answer.await {
             Ok(Ok(answer)) => {
                 lease.give_back();
                 return Ok(answer);
             }
             Ok(Err(error)) => error,
-            Err(_) => {
+            Err(Late) => {
                 lease.discard();
                 return Err(Failure::Unknown("the server did not answer in time".into()));
             }

@@ -71,7 +71,7 @@ impl Pool {
     }
 
     pub(crate) async fn open_first(&self) -> Result<(), OpenError> {
-        let session = self.open().await?;
+        let mut session = self.open().await?;
         let version = session.check_extension().await?;
         let _ = self.extension_version.set(version);
         self.idle
@@ -132,8 +132,8 @@ impl Pool {
 
     fn take_idle(&self) -> Option<Session> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(session) = idle.pop() {
-            if !session.is_closed() {
+        while let Some(mut session) = idle.pop() {
+            if !session.has_ended() {
                 return Some(session);
             }
         }
@@ -159,7 +159,7 @@ impl Pool {
     }
 
     fn put_idle(&self, session: Session) {
-        if self.permits.is_closed() || session.is_closed() {
+        if self.permits.is_closed() {
             return;
         }
         let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -173,10 +173,10 @@ impl Pool {
 
 impl Lease {
     #[allow(clippy::expect_used)] // `held` is taken only by what consumes the lease
-    pub(crate) fn session(&self) -> &Session {
-        &self
+    pub(crate) fn session(&mut self) -> &mut Session {
+        &mut self
             .held
-            .as_ref()
+            .as_mut()
             .expect("a lease holds its session until it ends")
             .0
     }
@@ -212,7 +212,7 @@ impl Drop for Lease {
     /// The client has gone while its statement runs. A short statement ends by itself; a long one is cancelled, and its
     /// session with it, since the cancellation could otherwise hit the next statement.
     fn drop(&mut self) {
-        let (Some((session, permit)), Ok(runtime)) =
+        let (Some((mut session, permit)), Ok(runtime)) =
             (self.held.take(), tokio::runtime::Handle::try_current())
         else {
             return;

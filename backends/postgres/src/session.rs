@@ -4,7 +4,7 @@ use std::{error::Error as StdError, time::Duration};
 
 use bytes::BytesMut;
 use extenddb_core::wire::Answer;
-use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_postgres::{
     Client, Error, NoTls, Row, Statement,
     error::SqlState,
@@ -12,8 +12,10 @@ use tokio_postgres::{
 };
 
 use crate::{
+    alarm::{Alarm, Late},
     config::{Config, SynchronousCommit},
     verdict::describe,
+    wire::Wire,
 };
 
 const REQUEST: &str = "SELECT status, body FROM ddb.request($1, $2, $3)";
@@ -50,7 +52,9 @@ pub(crate) struct Session {
     client: Client,
     request: Statement,
     requests: Statement,
-    connection: JoinHandle<()>,
+    // After the client: it is dropped in this order.
+    wire: Wire,
+    alarm: Alarm,
 }
 
 impl Session {
@@ -60,72 +64,78 @@ impl Session {
             .connect(NoTls)
             .await
             .map_err(|error| unreachable(config, &error))?;
-        let connection = tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::warn!(cause = describe(&error), "a session with PostgreSQL ended");
-            }
-        });
-        client
-            .batch_execute(&pinned_settings(config))
+        let mut wire = Wire::new(connection);
+        wire.answer(client.batch_execute(&pinned_settings(config)))
             .await
             .map_err(|error| OpenError::Settings(describe(&error)))?;
         let one = [Type::TEXT, Type::JSON, Type::JSON];
         let several = [Type::TEXT_ARRAY, Type::JSON_ARRAY, Type::JSON_ARRAY];
-        let prepared = tokio::try_join!(
-            client.prepare_typed(REQUEST, &one),
-            client.prepare_typed(REQUESTS, &several),
-        );
-        match prepared {
+        let prepared = async {
+            tokio::try_join!(
+                client.prepare_typed(REQUEST, &one),
+                client.prepare_typed(REQUESTS, &several),
+            )
+        };
+        match wire.answer(prepared).await {
             Ok((request, requests)) => Ok(Session {
                 client,
                 request,
                 requests,
-                connection,
+                wire,
+                alarm: Alarm::new(),
             }),
-            Err(error) => Err(not_usable(&client, &error).await),
+            Err(error) => Err(wire.answer(not_usable(&client, &error)).await),
         }
     }
 
-    /// Whether the connection has ended.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+    /// Whether the server has ended it.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.wire.has_ended()
     }
 
     /// Returns once the server is ready for the next query, that is, after the commit.
-    pub(crate) async fn request(&self, operation: &str, body: &str, context: &str) -> Result<Answer, Error> {
-        let row = self
-            .client
-            .query_one(&self.request, &[&operation, &RawJson(body), &RawJson(context)])
-            .await?;
-        answer(&row)
+    pub(crate) async fn request(
+        &mut self,
+        operation: &str,
+        body: &str,
+        context: &str,
+        deadline: Instant,
+    ) -> Result<Result<Answer, Error>, Late> {
+        let statement = async {
+            let parameters: [&(dyn ToSql + Sync); 3] = [&operation, &RawJson(body), &RawJson(context)];
+            answer(&self.client.query_one(&self.request, &parameters).await?)
+        };
+        self.alarm.unless(deadline, self.wire.answer(statement)).await
     }
 
     /// The same for several in one statement, in their order.
     pub(crate) async fn requests(
-        &self,
+        &mut self,
         operations: &[&str],
         bodies: &[&str],
         contexts: &[String],
-    ) -> Result<Vec<Answer>, Error> {
+        deadline: Instant,
+    ) -> Result<Result<Vec<Answer>, Error>, Late> {
         let bodies: Vec<RawJson> = bodies.iter().map(|body| RawJson(body)).collect();
         let contexts: Vec<RawJson> = contexts.iter().map(|context| RawJson(context)).collect();
-        let rows = self
-            .client
-            .query(&self.requests, &[&operations, &bodies, &contexts])
-            .await?;
-        rows.iter().map(answer).collect()
+        let statement = async {
+            let parameters: [&(dyn ToSql + Sync); 3] = [&operations, &bodies, &contexts];
+            let rows = self.client.query(&self.requests, &parameters).await?;
+            rows.iter().map(answer).collect()
+        };
+        self.alarm.unless(deadline, self.wire.answer(statement)).await
     }
 
     /// The version of the extension that this role may use.
-    pub(crate) async fn check_extension(&self) -> Result<String, OpenError> {
+    pub(crate) async fn check_extension(&mut self) -> Result<String, OpenError> {
         let row = self
-            .client
-            .query_one(
+            .wire
+            .answer(self.client.query_one(
                 "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'extenddb'), current_database()::text, \
                  current_user::text, has_function_privilege('ddb.request(text, json, json)', 'EXECUTE'), \
                  (SELECT pg_has_role(oid, 'USAGE') FROM pg_roles WHERE rolname = 'ddb_proxy')",
                 &[],
-            )
+            ))
             .await
             .map_err(|error| OpenError::Settings(describe(&error)))?;
         let settings = |error| OpenError::Settings(describe(&error));
@@ -152,12 +162,12 @@ impl Session {
     }
 
     /// Returns when everything sent before has been answered.
-    pub(crate) async fn settle(&self) -> Result<(), Error> {
-        self.client.batch_execute("").await
+    pub(crate) async fn settle(&mut self) -> Result<(), Error> {
+        self.wire.answer(self.client.batch_execute("")).await
     }
 
     /// Asks the server to give up the running statement. It may arrive late: do not use the session after it.
-    pub(crate) async fn cancel(&self) {
+    pub(crate) async fn cancel(&mut self) {
         if let Err(error) = self.client.cancel_token().cancel_query(NoTls).await {
             tracing::warn!(
                 cause = describe(&error),
@@ -169,7 +179,7 @@ impl Session {
     /// Says goodbye to the server and waits for the connection to end.
     pub(crate) async fn end(self, within: Duration) {
         drop(self.client);
-        let _ = tokio::time::timeout(within, self.connection).await;
+        self.wire.end(within).await;
     }
 }
 

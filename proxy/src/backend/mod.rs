@@ -11,25 +11,51 @@ use std::future::Future;
 
 use extenddb_backend_postgres::Postgres;
 use extenddb_backend_sqlite::Sqlite;
-use extenddb_core::{operation::Operation, wire::Answer};
-use serde::Serialize;
+use extenddb_core::{
+    operation::Operation,
+    wire::{Answer, json},
+};
 
 pub use choice::{BackendOptions, ChoiceError};
 pub use embedded::Embedded;
 
-/// What is known of a request beside its body. Backends outside this process get it as JSON.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+/// What is known of a request beside its body.
 pub struct Context<'a> {
     pub account: &'a str,
     pub request_id: &'a str,
     /// As the client wrote it, with the port.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<&'a str>,
-    pub source_ip: String,
+    pub source_ip: &'a str,
     /// Absent without authentication.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub access_key_id: Option<&'a str>,
+}
+
+impl Context<'_> {
+    /// As `ddb.request` reads it.
+    pub fn to_json(&self) -> String {
+        let members = [
+            ("account", Some(self.account)),
+            ("requestId", Some(self.request_id)),
+            ("host", self.host),
+            ("sourceIp", Some(self.source_ip)),
+            ("accessKeyId", self.access_key_id),
+        ];
+        // Room for all of it.
+        let mut out = String::with_capacity(256);
+        let mut before = '{';
+        for (name, value) in members {
+            if let Some(value) = value {
+                out.push(before);
+                out.push('"');
+                out.push_str(name);
+                out.push_str("\":");
+                json::write_string(value, &mut out);
+                before = ',';
+            }
+        }
+        out.push('}');
+        out
+    }
 }
 
 /// A request that the backend gave no answer to. The texts are for the log.

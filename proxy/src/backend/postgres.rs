@@ -8,8 +8,7 @@ use super::{Backend, Context, Failure};
 impl Backend for Postgres {
     async fn call(&self, operation: Operation, body: &str, context: &Context<'_>) -> Result<Answer, Failure> {
         use extenddb_backend_postgres::Failure::{NotSent, RolledBack, Unknown};
-        let context = serde_json::to_string(context).map_err(|error| Failure::Internal(error.to_string()))?;
-        self.call(operation, body, &context)
+        self.call(operation, body, &context.to_json())
             .await
             .map_err(|failure| match failure {
                 NotSent(_) => Failure::Unavailable(failure.to_string()),

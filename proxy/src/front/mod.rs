@@ -7,7 +7,6 @@ mod target;
 mod tests;
 
 use std::{
-    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -62,7 +61,7 @@ const UNAVAILABLE: Bytes = Bytes::from_static(
 );
 
 impl<B: Backend> Front<B> {
-    pub async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<ReplyBody> {
+    pub async fn answer(&self, request: Request<Incoming>, source_ip: &str) -> Response<ReplyBody> {
         let started = Instant::now();
         let (head, incoming) = request.into_parts();
         let mut reply = Reply::new(&head.headers, head.version);
@@ -86,7 +85,7 @@ impl<B: Backend> Front<B> {
             }
         }
         if head.method == Method::GET {
-            return self.health(head.uri.path(), &reply).await;
+            return self.health(head.uri.path(), reply).await;
         }
         let content_type = content_type(&head.headers);
         if head.method != Method::POST
@@ -110,7 +109,7 @@ impl<B: Backend> Front<B> {
             status,
             body,
             cause,
-        } = self.serve(&head, &received, text, &reply, peer).await;
+        } = self.serve(&head, &received, text, &reply, source_ip).await;
 
         let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let (request_id, status_code) = (reply.request_id(), status.as_u16());
@@ -134,7 +133,9 @@ impl<B: Backend> Front<B> {
             ),
         }
         let stopping = self.stopping.load(Ordering::Relaxed);
-        if stopping { reply.closing() } else { reply }.json(status, body)
+        if stopping { reply.closing() } else { reply }
+            .in_place_of(head.headers)
+            .json(status, body)
     }
 
     /// From the JSON check on. `text` is the body inflated, `None` where it is no text.
@@ -144,7 +145,7 @@ impl<B: Backend> Front<B> {
         received: &Bytes,
         text: Option<&str>,
         reply: &Reply,
-        peer: SocketAddr,
+        source_ip: &str,
     ) -> Outcome {
         let Some(text) = text.filter(|text| text.is_empty() || json::check(text).is_ok()) else {
             return Outcome::refused("", SERIALIZATION);
@@ -184,7 +185,7 @@ impl<B: Backend> Front<B> {
             account: &self.account,
             request_id: reply.request_id(),
             host,
-            source_ip: peer.ip().to_canonical().to_string(),
+            source_ip,
             access_key_id: access_key_id.as_deref(),
         };
         match self.backend.call(operation, text, &context).await {
@@ -204,7 +205,7 @@ impl<B: Backend> Front<B> {
         }
     }
 
-    async fn health(&self, path: &str, reply: &Reply) -> Response<ReplyBody> {
+    async fn health(&self, path: &str, reply: Reply) -> Response<ReplyBody> {
         if path != "/health" {
             let text = format!("healthy: dynamodb.{}.amazonaws.com ", self.region);
             return reply.plain(StatusCode::OK, text.into());

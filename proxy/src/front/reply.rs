@@ -1,6 +1,7 @@
 //! Answers: the headers that every one of them has.                                       behaviour/wire §front-end
 
 use std::{
+    cell::RefCell,
     convert::Infallible,
     io::Write,
     pin::Pin,
@@ -39,6 +40,8 @@ pub(super) struct Reply {
     any_origin: bool,
     /// Of HTTP/1, and whether it may go on after this answer. HTTP/2 has no such header.
     connection: Option<&'static str>,
+    /// Empty, with room.
+    headers: HeaderMap,
 }
 
 impl Reply {
@@ -59,6 +62,7 @@ impl Reply {
                 Version::HTTP_10 => None,
                 _ => Some("keep-alive"),
             },
+            headers: HeaderMap::new(),
         }
     }
 
@@ -81,6 +85,13 @@ impl Reply {
         self
     }
 
+    /// Takes the room of the request's headers; hyper, which has made it, takes it back for those of the next request.
+    pub(super) fn in_place_of(mut self, mut headers: HeaderMap) -> Reply {
+        headers.clear();
+        self.headers = headers;
+        self
+    }
+
     /// The only answer without request id and checksum, and the only one in chunks.
     pub(super) fn too_large() -> Response<ReplyBody> {
         let mut response = Response::new(ReplyBody::Chunked);
@@ -88,13 +99,13 @@ impl Reply {
         response
     }
 
-    pub(super) fn empty(&self, status: StatusCode) -> Response<ReplyBody> {
+    pub(super) fn empty(self, status: StatusCode) -> Response<ReplyBody> {
         self.plain(status, Bytes::new())
     }
 
     /// An answer to a cross-origin question of a browser.
     pub(super) fn preflight(
-        &self,
+        self,
         headers: Option<HeaderValue>,
         method: Option<HeaderValue>,
     ) -> Response<ReplyBody> {
@@ -111,7 +122,7 @@ impl Reply {
     }
 
     /// Compressed where that was asked for and pays.
-    pub(super) fn json(&self, status: StatusCode, body: Bytes) -> Response<ReplyBody> {
+    pub(super) fn json(self, status: StatusCode, body: Bytes) -> Response<ReplyBody> {
         if self.gzip
             && body.len() >= GZIP_FROM_BYTES
             && let Some(compressed) = gzip(&body)
@@ -126,12 +137,13 @@ impl Reply {
     }
 
     /// The body as it stands; the checksum is of the bytes sent.
-    pub(super) fn plain(&self, status: StatusCode, body: Bytes) -> Response<ReplyBody> {
+    pub(super) fn plain(self, status: StatusCode, body: Bytes) -> Response<ReplyBody> {
         let checksum = crc32fast::hash(&body);
         let length = body.len();
         let mut response = Response::new(ReplyBody::Whole(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();
+        *headers = self.headers;
         headers.reserve(8);
         headers.insert(SERVER, HeaderValue::from_static("Server"));
         if let Some(content_type) = self.content_type {
@@ -147,7 +159,7 @@ impl Reply {
         if let Some(connection) = self.connection {
             headers.insert(CONNECTION, HeaderValue::from_static(connection));
         }
-        if let Ok(request_id) = HeaderValue::from_str(self.request_id()) {
+        if let Ok(request_id) = HeaderValue::from_bytes(&self.request_id.0) {
             headers.insert(REQUEST_ID, request_id);
         }
         headers.insert(CRC32, HeaderValue::from(checksum));
@@ -180,15 +192,38 @@ fn gzip(body: &[u8]) -> Option<Bytes> {
 }
 
 /// 52 characters, 260 random bits.
-struct RequestId([u8; 52]);
+struct RequestId([u8; ID_LENGTH]);
+
+const ID_LENGTH: usize = 52;
+
+thread_local! {
+    static RANDOM: RefCell<Random> = const { RefCell::new(Random { bytes: [0; 4096], used: 4096 }) };
+}
+
+/// Bytes of the system's randomness, drawn for many ids at once: a call for each takes longer than all else about an id.
+struct Random {
+    bytes: [u8; 4096],
+    used: usize,
+}
+
+impl Random {
+    fn draw(&mut self) -> [u8; ID_LENGTH] {
+        if self.bytes.len() - self.used < ID_LENGTH {
+            // Without the system's randomness the same ids again are better than no answer.
+            let _ = getrandom::fill(&mut self.bytes);
+            self.used = 0;
+        }
+        let drawn = std::array::from_fn(|i| self.bytes[self.used + i]);
+        self.used += ID_LENGTH;
+        drawn
+    }
+}
 
 impl RequestId {
     fn new() -> RequestId {
         const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
-        let mut id = [0; 52];
-        // Without the system's randomness an id of zeros is better than no answer.
-        let _ = getrandom::fill(&mut id);
-        RequestId(id.map(|byte| DIGITS[usize::from(byte & 31)]))
+        let drawn = RANDOM.with_borrow_mut(Random::draw);
+        RequestId(drawn.map(|byte| DIGITS[usize::from(byte & 31)]))
     }
 
     fn as_str(&self) -> &str {

@@ -28,7 +28,7 @@ struct Remembering {
 
 impl Backend for Arc<Remembering> {
     async fn call(&self, operation: Operation, body: &str, context: &Context<'_>) -> Result<Answer, Failure> {
-        let context = serde_json::to_string(context).unwrap();
+        let context = context.to_json();
         self.calls
             .lock()
             .unwrap()

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     SignedRequest, hex,
-    parts::{Parts, Query, SIGNATURE_PARAMETER},
+    parts::{Parts, Query, SIGNATURE_PARAMETER, is_host},
 };
 
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
@@ -17,24 +17,27 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
 /// The hash is of the body received, whatever `x-amz-content-sha256` says: else a signed request could be sent again
 /// with another body.
 pub(super) fn request(parts: &Parts<'_>, request: &SignedRequest<'_>, query: &Query) -> Vec<u8> {
-    let mut out = Vec::with_capacity(512);
-    let mut line = |bytes: &[u8]| {
-        out.extend_from_slice(bytes);
+    let mut out = Vec::with_capacity(1024);
+    let lower =
+        |text: &str, out: &mut Vec<u8>| out.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
+    for line in [
+        request.method.as_str(),
+        request.path,
+        &query_string(query, parts.by_query),
+    ] {
+        out.extend_from_slice(line.as_bytes());
         out.push(b'\n');
-    };
-    line(request.method.as_str().as_bytes());
-    line(request.path.as_bytes());
-    line(query_string(query, parts.by_query).as_bytes());
-    let names: Vec<String> = parts.signed_headers().collect();
-    for name in &names {
-        let mut header = name.clone().into_bytes();
-        header.push(b':');
-        header_value(name, request, &mut header);
-        line(&header);
     }
-    line(b"");
-    line(names.join(";").as_bytes());
-    out.extend_from_slice(hex(&Sha256::digest(request.body)).as_bytes());
+    for name in parts.signed_headers() {
+        lower(name, &mut out);
+        out.push(b':');
+        header_value(name, request, &mut out);
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+    lower(&parts.signed_headers, &mut out);
+    out.push(b'\n');
+    out.extend_from_slice(&hex(Sha256::digest(request.body).into()));
     out
 }
 
@@ -56,7 +59,7 @@ fn query_string(query: &Query, by_query: bool) -> String {
 
 /// Repeated headers joined by commas; each trimmed, runs of spaces as one.
 fn header_value(name: &str, request: &SignedRequest<'_>, out: &mut Vec<u8>) {
-    if matches!(name, "host" | ":authority") {
+    if is_host(name) {
         out.extend_from_slice(request.host.unwrap_or_default().as_bytes());
         return;
     }

@@ -18,7 +18,7 @@ use subtle::ConstantTimeEq;
 use time::{Duration, UtcDateTime};
 
 pub use fault::SignatureFault;
-use parts::{Parts, Query};
+use parts::{Parts, Query, is_host};
 
 /// How far a client's clock may be off.
 const WINDOW: Duration = Duration::minutes(15);
@@ -92,8 +92,14 @@ impl Authentication {
 pub struct Verifier {
     key: Key,
     region: String,
-    /// Derived from the secret once a day, with the day.
-    signing_key: Mutex<Option<(String, [u8; 32])>>,
+    signing_key: Mutex<Option<Box<SigningKey>>>,
+}
+
+/// Derived from the secret once a day.
+struct SigningKey {
+    day: String,
+    /// What it is used for, as far as that is the same each time.
+    mac: Hmac<Sha256>,
 }
 
 impl Verifier {
@@ -101,7 +107,7 @@ impl Verifier {
         Verifier {
             key,
             region,
-            signing_key: Mutex::default(),
+            signing_key: Mutex::new(None),
         }
     }
 
@@ -119,10 +125,7 @@ impl Verifier {
         if date > now + WINDOW {
             return Err(SignatureFault::NotYetCurrent { date, now });
         }
-        if !parts
-            .signed_headers()
-            .any(|name| name == "host" || name == ":authority")
-        {
+        if !parts.signed_headers().any(is_host) {
             return Err(SignatureFault::HostNotSigned);
         }
         if parts.algorithm != ALGORITHM {
@@ -132,13 +135,13 @@ impl Verifier {
         let &[access_key_id, scope_date, region, service, terminator] = scope.as_slice() else {
             return Err(SignatureFault::CredentialParts(parts.credential.to_string()));
         };
-        let date_text = date::basic(date);
+        let date_text = parts.date_text(date);
         let day = &date_text[..8];
         let fault = fault::Scope {
             region: region != self.region,
             service: service != SERVICE,
             terminator: terminator != TERMINATOR,
-            date: (scope_date != day).then(|| (scope_date.to_owned(), date_text.clone())),
+            date: (scope_date != day).then(|| (scope_date.to_owned(), date_text.to_string())),
         };
         if fault.any() {
             return Err(SignatureFault::Scope(fault));
@@ -147,12 +150,15 @@ impl Verifier {
             return Err(SignatureFault::UnknownAccessKey);
         }
         let canonical = canonical::request(parts, request, query);
-        let to_sign = format!(
-            "{ALGORITHM}\n{date_text}\n{day}/{region}/{SERVICE}/{TERMINATOR}\n{}",
-            hex(&Sha256::digest(canonical.as_slice()))
-        );
-        let signature = hex(&hmac(&self.signing_key(day), to_sign.as_bytes()));
-        if !bool::from(signature.as_bytes().ct_eq(parts.signature.as_bytes())) {
+        let mut mac = self.signing_key(day);
+        for part in [
+            ALGORITHM, "\n", &date_text, "\n", day, "/", region, "/", SERVICE, "/", TERMINATOR, "\n",
+        ] {
+            mac.update(part.as_bytes());
+        }
+        mac.update(&hex(Sha256::digest(canonical).into()));
+        let signature = hex(mac.finalize().into_bytes().into());
+        if !bool::from(signature.as_slice().ct_eq(parts.signature.as_bytes())) {
             return Err(SignatureFault::Mismatch);
         }
         self.check_token(parts, now)
@@ -172,34 +178,34 @@ impl Verifier {
         }
     }
 
-    fn signing_key(&self, day: &str) -> [u8; 32] {
+    fn signing_key(&self, day: &str) -> Hmac<Sha256> {
         let mut derived = self.signing_key.lock().unwrap_or_else(PoisonError::into_inner);
-        match derived.as_ref() {
-            Some((of, key)) if of == day => *key,
+        match derived.as_deref() {
+            Some(key) if key.day == day => key.mac.clone(),
             _ => {
-                let secret = format!("AWS4{}", self.key.secret);
-                let key = hmac(secret.as_bytes(), day.as_bytes());
-                let key = hmac(&key, self.region.as_bytes());
-                let key = hmac(&key, SERVICE.as_bytes());
-                let key = hmac(&key, TERMINATOR.as_bytes());
-                *derived = Some((day.to_owned(), key));
-                key
+                let mut mac = keyed(format!("AWS4{}", self.key.secret).as_bytes());
+                for part in [day, &self.region, SERVICE, TERMINATOR] {
+                    mac.update(part.as_bytes());
+                    mac = keyed(&mac.finalize().into_bytes());
+                }
+                *derived = Some(Box::new(SigningKey {
+                    day: day.to_owned(),
+                    mac: mac.clone(),
+                }));
+                mac
             }
         }
     }
 }
 
-fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
-    mac.update(data);
-    mac.finalize().into_bytes().into()
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes keys of any length")
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: [u8; 32]) -> [u8; 64] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
+    std::array::from_fn(|i| {
+        let byte = bytes[i / 2];
+        DIGITS[usize::from(if i % 2 == 0 { byte >> 4 } else { byte & 15 })]
+    })
 }

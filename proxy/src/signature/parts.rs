@@ -1,6 +1,6 @@
 //! The parts of a signature, from the Authorization header or from the query.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use hyper::{
     HeaderMap,
@@ -50,7 +50,8 @@ pub(super) struct Parts<'a> {
     pub algorithm: Cow<'a, str>,
     pub credential: Cow<'a, str>,
     pub signature: Cow<'a, str>,
-    signed_headers: Cow<'a, str>,
+    /// In any case, in the order of the request, with `;` between them.
+    pub signed_headers: Cow<'a, str>,
     date: Cow<'a, str>,
     /// A `Date` header also knows HTTP's format.
     http_date: bool,
@@ -72,18 +73,40 @@ impl<'a> Parts<'a> {
     }
 
     fn from_header(raw: Cow<'a, str>, headers: &'a HeaderMap) -> Result<Parts<'a>, SignatureFault> {
-        let part = |name: &str| {
-            raw.split([',', ' '])
-                .skip(1)
-                .filter_map(|part| part.split_once('='))
-                .find(|(known, value)| *known == name && !value.is_empty())
-                .map(|(_, value)| Cow::from(value.to_owned()))
+        // The first with a value counts.
+        let mut found = [const { None }; 3];
+        let mut algorithm = None;
+        let mut end = 0;
+        for part in raw.as_bytes().split(|byte| matches!(byte, b',' | b' ')) {
+            let start = end;
+            end = start + part.len() + 1;
+            if algorithm.is_none() {
+                algorithm = Some(0..part.len());
+                continue;
+            }
+            let Some(equals) = part.iter().position(|byte| *byte == b'=') else {
+                continue;
+            };
+            let place = match &part[..equals] {
+                b"Credential" => 0,
+                b"Signature" => 1,
+                b"SignedHeaders" => 2,
+                _ => continue,
+            };
+            if found[place].is_none() && equals + 1 < part.len() {
+                found[place] = Some(start + equals + 1..start + part.len());
+            }
+        }
+        let text = |range: Range<usize>| match &raw {
+            Cow::Borrowed(raw) => Cow::Borrowed(&raw[range]),
+            Cow::Owned(raw) => Cow::Owned(raw[range].to_owned()),
         };
+        let [credential, signature, signed_headers] = found.map(|range| range.map(text));
         let http_date = !headers.contains_key(DATE_HEADER);
         let date = header(headers, DATE_HEADER).or_else(|| header(headers, DATE.as_str()));
-        match (part("Credential"), part("Signature"), part("SignedHeaders"), date) {
+        match (credential, signature, signed_headers, date) {
             (Some(credential), Some(signature), Some(signed_headers), Some(date)) => Ok(Parts {
-                algorithm: Cow::from(raw.split([',', ' ']).next().unwrap_or_default().to_owned()),
+                algorithm: algorithm.map(text).unwrap_or_default(),
                 credential,
                 signature,
                 signed_headers,
@@ -144,10 +167,23 @@ impl<'a> Parts<'a> {
         parsed.ok_or_else(|| SignatureFault::Date(self.date.to_string()))
     }
 
-    /// In lower case, in the order of the request.
-    pub(super) fn signed_headers(&self) -> impl Iterator<Item = String> {
-        self.signed_headers.split(';').map(str::to_ascii_lowercase)
+    /// The date in the basic format.
+    pub(super) fn date_text(&self, date: UtcDateTime) -> Cow<'_, str> {
+        if self.http_date {
+            Cow::from(date::basic(date))
+        } else {
+            Cow::from(&*self.date)
+        }
     }
+
+    pub(super) fn signed_headers(&self) -> impl Iterator<Item = &str> {
+        self.signed_headers.split(';')
+    }
+}
+
+/// Either names what the client took the server for.
+pub(super) fn is_host(name: &str) -> bool {
+    name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case(":authority")
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<Cow<'a, str>> {

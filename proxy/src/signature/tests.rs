@@ -153,13 +153,22 @@ impl Signed {
         let day = &date[..8];
         let to_sign = format!(
             "AWS4-HMAC-SHA256\n{date}\n{day}/us-east-1/dynamodb/aws4_request\n{}",
-            hex(&Sha256::digest(canonical::request(&parts, &request, &query)))
+            hash(canonical::request(&parts, &request, &query))
         );
-        let verifier = Verifier::new(key(None), "us-east-1".into());
-        let signature = hex(&hmac(&verifier.signing_key(day), to_sign.as_bytes()));
+        let mut mac = Verifier::new(key(None), "us-east-1".into()).signing_key(day);
+        mac.update(to_sign.as_bytes());
+        let signature = text(hex(mac.finalize().into_bytes().into()));
         drop(parts);
         unsigned.authorization("Signature=00", &format!("Signature={signature}"))
     }
+}
+
+fn hash(bytes: Vec<u8>) -> String {
+    text(hex(Sha256::digest(bytes).into()))
+}
+
+fn text(digits: [u8; 64]) -> String {
+    String::from_utf8(digits.into()).unwrap()
 }
 
 #[track_caller]
@@ -200,7 +209,7 @@ fn the_canonical_request_has_the_known_hash() {
         body: b"{}",
     };
     assert_eq!(
-        hex(&Sha256::digest(canonical::request(&parts, &request, &query))),
+        hash(canonical::request(&parts, &request, &query)),
         "d5b5b133cf3d22e741a89b642771df3d9650fe30e4ead45dcffa1da35d6470fb"
     );
 }

@@ -167,7 +167,7 @@ impl Caller {
             account: &self.account,
             request_id: "items",
             host: None,
-            source_ip: "127.0.0.1".into(),
+            source_ip: "127.0.0.1",
             access_key_id: None,
         };
         let mut pause = FIRST_PAUSE;
