@@ -95,7 +95,7 @@ def main():
             print(f"PostgreSQL {server.version()}, {machine()}, shared by the servers with wrk; {options.rounds} rounds of "
                   f"{options.seconds} s in turns; PutItem of {operations.ITEM_BYTES} bytes of JSON on {options.connections} "
                   f"connections, beside {options.waiting} that wait for the held key", flush=True)
-            operations.fill(process.port, ITEMS, with_pages=False)
+            operations.fill(process.port, operations.filling(ITEMS))
             wire.wrk(script, process.port, options.connections, 1)
             free, held, released_ms = [], [], []
             for _ in range(options.rounds):

@@ -21,12 +21,13 @@ PLAIN = "plain SQL"
 REFERENCE_CONNECTIONS = 16
 REFERENCE = f"plain upserts, {REFERENCE_CONNECTIONS} connections"
 
-# A checkpoint within the run would make whoever comes next log whole pages.
+# A checkpoint within the run would make whoever comes next log whole pages, and autovacuum writes to the log too.
 SETTINGS = """
 max_connections = 400
 shared_buffers = 1GB
 max_wal_size = 16GB
 checkpoint_timeout = 1d
+autovacuum = off
 """
 
 # Of extenddb's rate with 64 connections, in other servers' and plain SQL's; and of its median latency with one, in that of
@@ -100,9 +101,10 @@ class Bench:
             self.directories[name].mkdir()
             self.files[name] = embedded.Server(command, self.directories[name])
         self.over_postgresql.start()
+        requests = operations.filling(self.options.items)
         for name, side in [(OVER_POSTGRESQL, self.over_postgresql), *self.files.items()]:
             started = time.perf_counter()
-            operations.fill(side.port, self.options.items)
+            operations.fill(side.port, requests)
             print(f"filled {name} in {time.perf_counter() - started:.0f} s", flush=True)
         self.over_postgresql.stop()
         self.server.sql("VACUUM ANALYZE")
@@ -191,9 +193,10 @@ class Bench:
     def load(self):
         checkpoints = self.server.checkpoints()
         for operation in self.operations:
+            self.server.sql("VACUUM")
             print(f"\n{operation.title}\n")
             print(f"{'connections':>11}  {'':30} {'requests/s':>24} {'p50 ms':>9} {'p99 ms':>9} {'p99.9 ms':>9} "
-                  f"{'/ other':>9} {'/ plain':>9} {'/ 16':>9}  {'WAL bytes':>9} {'flushes':>8}")
+                  f"{'/ other':>9} {'/ plain':>9} {'/ upserts':>9}  {'WAL bytes':>9} {'flushes':>8}")
             for connections in self.options.connections:
                 self.group(operation, connections)
         if checkpoints := self.server.checkpoints() - checkpoints:
@@ -235,7 +238,7 @@ def main():
     parser.add_argument("--only", metavar="TEXT", help="the operations whose name contains this")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each side (default 3)")
     parser.add_argument("--seconds", type=int, default=2, help="of one run (default 2)")
-    parser.add_argument("--items", type=int, default=100_000, help="in the table (default %(default)s)")
+    parser.add_argument("--items", type=int, default=50_000, help="in the table (default %(default)s)")
     add_options(parser)
     options = parser.parse_args()
     server = Server(options.pg_config, options.target, options.place, SETTINGS)

@@ -1,6 +1,5 @@
 """What `load` measures: each operation as requests and as the SQL that does the same, on items of 1 KB."""
 
-import json
 import random
 import string
 from dataclasses import dataclass
@@ -137,17 +136,20 @@ def table(name, sort_key):
             "KeySchema": [{"AttributeName": attribute, "KeyType": role} for attribute, _, role in attributes]}
 
 
-def fill(port, items, with_pages=True):
-    """By transactions of 100, so that a server that flushes each commit is not at it all day."""
+def filling(items):
+    """Requests that store everything: transactions of 100, so that a server that flushes each commit is not at it all day."""
+    puts = [("Items", item_1k(number)) for number in range(FIRST, FIRST + items)]
+    puts += [("Pages", page_item(page, sort)) for page in range(FIRST, FIRST + pages(items)) for sort in range(PAGE_ITEMS)]
+    members = [f'{{"Put":{{"TableName":"{name}","Item":{content}}}}}' for name, content in puts]
+    return [f'{{"TransactItems":[{",".join(members[first:first + 100])}]}}' for first in range(0, len(members), 100)]
+
+
+def fill(port, requests):
     call = wire.Caller(port)
     call("CreateTable", table("Items", sort_key=False))
-    puts = [("Items", item_1k(number)) for number in range(FIRST, FIRST + items)]
-    if with_pages:
-        call("CreateTable", table("Pages", sort_key=True))
-        puts += [("Pages", page_item(page, sort)) for page in range(FIRST, FIRST + pages(items)) for sort in range(PAGE_ITEMS)]
-    for first in range(0, len(puts), 100):
-        call("TransactWriteItems", {"TransactItems": [
-            {"Put": {"TableName": name, "Item": json.loads(content)}} for name, content in puts[first:first + 100]]})
+    call("CreateTable", table("Pages", sort_key=True))
+    for request in requests:
+        call("TransactWriteItems", request)
 
 
 def fill_plain(sql, items):

@@ -101,19 +101,29 @@ class Server:
         return rate, (self._cpu_s() - before_s) / processed(report) * 1e6
 
     def pgbench_latencies(self, script, connections, seconds, variables):
-        """(what was measured, transactions in all). A second runs before those that count: new sessions are slow."""
-        with tempfile.TemporaryDirectory(dir=self.place) as logs:
-            options = ["-l", "--log-prefix", f"{logs}/log"]
-            options += [f"-D{name}={value}" for name, value in variables.items()]
-            report = self._pgbench(script, connections, seconds + 1, True, options)
-            ended = []
-            for log in Path(logs).iterdir():
-                for line in log.read_text().splitlines():
-                    _, _, latency_us, _, at_s, and_us = line.split()
-                    ended.append((int(at_s) + int(and_us) / 1e6, int(latency_us) / 1000))
-        start_s = min(ended)[0] + 1
-        measured = Measured.of([ms for at_s, ms in ended if start_s <= at_s < start_s + seconds], seconds)
-        return measured, processed(report)
+        """(what was measured, transactions in all). What counts begins when every session has done a transaction, a second
+        after the first at the earliest: new sessions are slow, and pgbench's time begins before they are connected."""
+        transactions, before_s = 0, 1 + connections // 100
+        while True:
+            with tempfile.TemporaryDirectory(dir=self.place) as logs:
+                options = ["-l", "--log-prefix", f"{logs}/log"]
+                options += [f"-D{name}={value}" for name, value in variables.items()]
+                report = self._pgbench(script, connections, before_s + seconds, True, options)
+                ended = []  # (when, in how many ms, which session)
+                for log in Path(logs).iterdir():
+                    for line in log.read_text().splitlines():
+                        session, _, latency_us, _, at_s, and_us = line.split()
+                        ended.append((int(at_s) + int(and_us) / 1e6, int(latency_us) / 1000, session))
+            transactions += processed(report)
+            ended.sort()
+            firsts = {}
+            for at_s, _, session in ended:
+                firsts.setdefault(session, at_s)
+            begin_s = max(ended[0][0] + 1, *firsts.values())
+            if begin_s + seconds <= ended[-1][0] + 0.1:
+                latencies_ms = [ms for at_s, ms, _ in ended if begin_s <= at_s < begin_s + seconds]
+                return Measured.of(latencies_ms, seconds), transactions
+            before_s *= 2
 
     def _pgbench(self, script, connections, seconds, durable, options=()):
         environment = self.environment | {"PGOPTIONS": f"-c synchronous_commit={'on' if durable else 'off'}"}
