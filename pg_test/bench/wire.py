@@ -192,7 +192,7 @@ def signed(host, operation, body):
     for part in (day, "us-east-1", "dynamodb", "aws4_request", text):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     authorization = (f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/{scope}, SignedHeaders={names}, Signature={key.hex()}")
-    lines = [f"POST / HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()),
+    lines = ["POST / HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()),
              f"authorization: {authorization}", f"content-length: {len(body)}", "", body]
     return "\r\n".join(lines)
 
