@@ -2,8 +2,6 @@
 does meets both alike. Run it by `pg_test/bench/run`, which builds first."""
 
 import argparse
-import os
-import platform
 import resource
 import statistics
 import threading
@@ -13,7 +11,8 @@ from pathlib import Path
 import instructions
 import wire
 import workload
-from server import Server
+from measured import machine, spread
+from server import Server, add_options
 from workload import (
     GET, GET_ITEM, PLAIN_GET, PLAIN_PUT, PLAIN_QUERY, PLAIN_UPDATE, PUT, PUT_ITEM, QUERY, UPDATE, plain_transaction, puts,
     transaction,
@@ -59,10 +58,6 @@ class Table:
         verdict = "" if budget is None else f"{budget:.2f}{' ' if statistics.median(ratios) >= budget else '!'}"
         print(f"{name:52} {connections:>11} {spread(measured):>24} {spread(measure):>24} {spread(ratios, 2):>18} "
               f"{verdict:>6} {cpu:>10}", flush=True)
-
-
-def spread(values, digits=0):
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
 def sql(options, server):
@@ -156,7 +151,9 @@ def memory(options, server):
 def main():
     parser = argparse.ArgumentParser(
         prog="pg_test/bench/run", description="Measures extenddb against plain SQL on one server. A `!` behind a budget "
-        "says that it is missed.")
+        "says that it is missed.", epilog="Other commands: `run load` (beside another server and plain SQL, from one connection to "
+        "hundreds), `run held` (a key that somebody else holds), `run hot` (one item that all write), `run flood` (thousands of "
+        "requests in flight). `run load --help` says more, and so on.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)} (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs (default 5)")
     parser.add_argument("--seconds", type=int, default=5, help="of one run (default 5)")
@@ -165,18 +162,15 @@ def main():
     parser.add_argument("--profile", action="store_true", help="of instructions: by function, too")
     parser.add_argument("--other", type=Path, metavar="TARGET",
                         help="another build to compare with: its target/release, with its extension and its xtask")
-    parser.add_argument("--place", type=Path, help="a directory for the cluster (default: the system's for temporary files)")
-    parser.add_argument("--pg-config", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--target", type=Path, required=True, help=argparse.SUPPRESS)
+    add_options(parser)
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part is called {unknown.pop()}")
 
     server = Server(options.pg_config, options.target, options.place)
     try:
-        print(f"PostgreSQL {server.version()}, {os.cpu_count()} CPUs ({platform.machine()}), load {os.getloadavg()[0]:.1f}; "
-              f"{options.rounds} pairs of runs of {options.seconds} s; items of {len(workload.item('12345', '500'))} bytes "
-              "of JSON", flush=True)
+        print(f"PostgreSQL {server.version()}, {machine()}; {options.rounds} pairs of runs of {options.seconds} s; "
+              f"items of {len(workload.item('12345', '500'))} bytes of JSON", flush=True)
         workload.load(server.sql)
         # The last one stops the server.
         for part in sorted(options.parts or PARTS, key=PARTS.index):

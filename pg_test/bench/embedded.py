@@ -3,13 +3,9 @@
 turns, so that what else the machine does meets both alike."""
 
 import argparse
-import http.client
 import json
-import os
-import platform
 import shlex
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,26 +13,27 @@ import time
 from pathlib import Path
 
 import wire
+from measured import machine, spread
 from workload import item
 
 WORK = {"PutItem": wire.put, "GetItem": wire.get, "UpdateItem with a condition": wire.update}
 
 
 class Server:
-    """`command` has places for {port} and {file}."""
+    """`command` has places for {port} and {file}; `before` is what runs it."""
 
-    def __init__(self, command, directory):
+    def __init__(self, command, directory, before=()):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         file = Path(directory) / "data.sqlite"
         started = time.perf_counter()
         self.log = open(Path(directory) / "log", "wb")
-        self.process = subprocess.Popen(shlex.split(command.format(port=self.port, file=file)), stdout=self.log,
-                                        stderr=self.log)
+        self.process = subprocess.Popen([*before, *shlex.split(command.format(port=self.port, file=file))],
+                                        stdout=self.log, stderr=self.log)
         while True:
             try:
-                self.call("ListTables", {})
+                wire.Caller(self.port)("ListTables", {})
                 break
             except OSError:
                 if self.process.poll() is not None:
@@ -44,27 +41,16 @@ class Server:
                 time.sleep(0.0005)
         self.first_answer_ms = (time.perf_counter() - started) * 1000
 
-    def call(self, operation, body, connection=None):
-        connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        head, _, text = wire.signed(f"127.0.0.1:{self.port}", operation, json.dumps(body)).partition("\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:])
-        connection.request("POST", "/", text.encode(), headers)
-        answer = connection.getresponse()
-        payload = answer.read()
-        if answer.status != 200:
-            raise SystemExit(f"{operation}: {answer.status} {payload}")
-        return json.loads(payload)
-
     def fill(self, items):
-        self.call("CreateTable", {
+        call = wire.Caller(self.port)
+        call("CreateTable", {
             "TableName": "Items", "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]})
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         started = time.perf_counter()
         for first in range(1, items + 1, 25):
             puts = [{"PutRequest": {"Item": json.loads(item(key, 1))}} for key in range(first, min(first + 25, items + 1))]
-            self.call("BatchWriteItem", {"RequestItems": {"Items": puts}}, connection)
+            call("BatchWriteItem", {"RequestItems": {"Items": puts}})
         return items / (time.perf_counter() - started)
 
     def stop(self):
@@ -91,8 +77,8 @@ def main():
             directory.mkdir()
         servers = [Server(command, directory) for command, directory in zip(commands, directories)]
         try:
-            print(f"{os.cpu_count()} CPUs ({platform.machine()}), load {os.getloadavg()[0]:.1f}; {options.rounds} rounds of "
-                  f"{options.seconds} s; {options.items} items of {len(item('12345', '500'))} bytes of JSON")
+            print(f"{machine()}; {options.rounds} rounds of {options.seconds} s; "
+                  f"{options.items} items of {len(item('12345', '500'))} bytes of JSON")
             print("first answer, ms:     " + "   ".join(f"{server.first_answer_ms:9.0f}" for server in servers))
             print("filled, items/s:      " + "   ".join(f"{server.fill(options.items):9.0f}" for server in servers), flush=True)
             for name, make in WORK.items():
@@ -102,7 +88,7 @@ def main():
                     for _ in range(options.rounds):
                         for rate, load in zip(rates, loads):
                             rate.append(load.run(connections, options.seconds))
-                    line = "   ".join(f"{statistics.median(rate):9.0f} ({min(rate):.0f}-{max(rate):.0f})" for rate in rates)
+                    line = "   ".join(f"{spread(rate):>24}" for rate in rates)
                     print(f"{name:28} {connections:3} connections   {line}", flush=True)
         finally:
             for server in servers:

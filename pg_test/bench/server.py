@@ -1,6 +1,7 @@
 """A PostgreSQL of the bench's own: a copy of the installation, so that a release build is measured without replacing
 the extension that the system's servers load; and a cluster in it."""
 
+import argparse
 import os
 import pwd
 import re
@@ -9,6 +10,9 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
+
+from measured import Measured
 
 SETTINGS = """
 listen_addresses = ''
@@ -20,8 +24,19 @@ log_min_messages = warning
 """
 
 
+class Wal(NamedTuple):
+    bytes: int
+    flushes: int
+
+    def __add__(self, other):
+        return Wal(self.bytes + other.bytes, self.flushes + other.flushes)
+
+    def __sub__(self, other):
+        return Wal(self.bytes - other.bytes, self.flushes - other.flushes)
+
+
 class Server:
-    def __init__(self, pg_config, target, place=None):
+    def __init__(self, pg_config, target, place=None, settings=""):
         self.place = Path(tempfile.mkdtemp(prefix="extenddb-bench-", dir=place))
         self.place.chmod(0o755)
         self.bin = self._copy_installation(pg_config)
@@ -39,9 +54,8 @@ class Server:
                             "PGPORT": "5432", "PGUSER": "postgres", "PGDATABASE": "postgres"}
         self._as_owner("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
                        "--no-instructions")
-        settings = SETTINGS + f"unix_socket_directories = '{self.socket}'\n"
         with open(self.data / "postgresql.conf", "a") as configuration:
-            configuration.write(settings)
+            configuration.write(f"{SETTINGS}unix_socket_directories = '{self.socket}'\n{settings}")
         self._as_owner("pg_ctl", "-D", self.data, "-l", self.data / "log", "-w", "start")
         self.running = True
         self.postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
@@ -96,16 +110,56 @@ class Server:
 
     def pgbench(self, script, connections, seconds, durable):
         """(calls a second, microseconds of CPU that the server's backends spent on a call)"""
+        before_s = self._cpu_s()
+        report = self._pgbench(script, connections, seconds, durable)
+        rate = float(re.search(r"tps = ([\d.]+)", report).group(1))
+        return rate, (self._cpu_s() - before_s) / processed(report) * 1e6
+
+    def pgbench_latencies(self, script, connections, seconds, variables):
+        """(what was measured, transactions in all). What counts begins when every session has done a transaction, a second
+        after the first at the earliest: new sessions are slow, and pgbench's time begins before they are connected."""
+        transactions, before_s = 0, 1 + connections // 100
+        while True:
+            with tempfile.TemporaryDirectory(dir=self.place) as logs:
+                options = ["-l", "--log-prefix", f"{logs}/log"]
+                options += [f"-D{name}={value}" for name, value in variables.items()]
+                report = self._pgbench(script, connections, before_s + seconds, True, options)
+                ended = []  # (when, in how many ms, which session)
+                for log in Path(logs).iterdir():
+                    for line in log.read_text().splitlines():
+                        session, _, latency_us, _, at_s, and_us = line.split()
+                        ended.append((int(at_s) + int(and_us) / 1e6, int(latency_us) / 1000, session))
+            transactions += processed(report)
+            ended.sort()
+            firsts = {}
+            for at_s, _, session in ended:
+                firsts.setdefault(session, at_s)
+            begin_s = max(ended[0][0] + 1, *firsts.values())
+            if begin_s + seconds <= ended[-1][0] + 0.1:
+                latencies_ms = [ms for at_s, ms, _ in ended if begin_s <= at_s < begin_s + seconds]
+                return Measured.of(latencies_ms, seconds), transactions
+            before_s *= 2
+
+    def _pgbench(self, script, connections, seconds, durable, options=()):
         environment = self.environment | {"PGOPTIONS": f"-c synchronous_commit={'on' if durable else 'off'}"}
         command = [self.bin / "pgbench", "-n", "-M", "prepared", "-T", seconds, "-c", connections,
-                   "-j", min(connections, 2), "-f", "-"]
-        before_s = self._cpu_s()
+                   "-j", min(connections, 2), *options, "-f", "-"]
         done = subprocess.run(list(map(str, command)), input=script, env=environment, capture_output=True, text=True)
         if done.returncode != 0 or " failed" in done.stderr:
             raise SystemExit(f"pgbench: {done.stdout}{done.stderr}")
-        rate = float(re.search(r"tps = ([\d.]+)", done.stdout).group(1))
-        calls = int(re.search(r"actually processed: (\d+)", done.stdout).group(1))
-        return rate, (self._cpu_s() - before_s) / calls * 1e6
+        return done.stdout
+
+    def wal(self):
+        """Bytes written to the log and flushes of it, of sessions that have ended: others report late."""
+        return Wal(*map(int, self.sql("SELECT wal_bytes, wal_sync FROM pg_stat_wal").split("|")))
+
+    def sessions_ended(self, application="%"):
+        while self.sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' "
+                       f"AND pid <> pg_backend_pid() AND application_name LIKE '{application}'") != "0":
+            time.sleep(0.01)
+
+    def checkpoints(self):
+        return int(self.sql("SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"))
 
     def _cpu_s(self):
         """CPU that the backends which have ended used, once all have."""
@@ -128,3 +182,14 @@ class Server:
             self._as_owner("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.rmtree(self.socket, ignore_errors=True)
+
+
+def processed(report):
+    return int(re.search(r"actually processed: (\d+)", report).group(1))
+
+
+def add_options(parser):
+    """Where the server comes from, in every bench's command line."""
+    parser.add_argument("--place", type=Path, help="a directory for the cluster (default: the system's for temporary files)")
+    parser.add_argument("--pg-config", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--target", type=Path, required=True, help=argparse.SUPPRESS)
