@@ -2,9 +2,9 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::table::TableId;
+use crate::table::{Table, TableId};
 
-use super::AttributeValue;
+use super::{AttributeValue, Item};
 
 /// The primary key of an item, encoded. Ordered as a scan runs: bucket, then pk, then sk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +26,24 @@ pub struct IndexKey {
     pub ranges: Vec<Vec<u8>>,
     pub pk: Vec<u8>,
     pub sk: Vec<u8>,
+}
+
+impl ItemKey {
+    /// The key of a stored item, or of the item that an index entry belongs to: either holds it. `None` where it doesn't,
+    /// so that it is not of this table.
+    pub fn of_stored(table: &Table, stored: &Item) -> Option<ItemKey> {
+        let hash = encode_hash([&stored.get(&table.hash.name)?]);
+        let mut sk = Vec::new();
+        if let Some(range) = &table.range {
+            encode_scalar(&stored.get(&range.name)?, &mut sk);
+        }
+        Some(ItemKey {
+            table: table.id,
+            bucket: hash_bucket(&hash),
+            pk: stored_hash(hash),
+            sk,
+        })
+    }
 }
 
 /// The longest HASH value that stands verbatim, and how much of a longer one does.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    item::{IndexKey, Item, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
+    item::{IndexKey, Item, ItemKey},
     store::{
         Access, Alteration, Ended, Page, Part, Position, Proposal, Range, Row, Store, StoreError, TableChange,
     },
@@ -332,18 +332,7 @@ impl Database {
     /// The item that an index entry belongs to: the entry holds its key.
     fn base_of(&self, id: TableId, entry: &Item) -> Option<Item> {
         let table = self.tables.values().find(|table| table.id == id)?;
-        let hash = encode_hash([&entry.get(&table.hash.name)?]);
-        let mut sk = Vec::new();
-        if let Some(range) = &table.range {
-            encode_scalar(&entry.get(&range.name)?, &mut sk);
-        }
-        let key = ItemKey {
-            table: id,
-            bucket: hash_bucket(&hash),
-            pk: stored_hash(hash),
-            sk,
-        };
-        self.items.get(&key).cloned()
+        self.items.get(&ItemKey::of_stored(table, entry)?).cloned()
     }
 }
 

@@ -1,10 +1,8 @@
 //! A page of a table or index, in key order.
 
-use std::cmp::Ordering;
-
 use extenddb_core::{
-    item::{Item, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
-    store::{Bound, Ended, Page, Part, Position, Range, Row, SortBounds},
+    item::ItemKey,
+    store::{Ended, KeyColumn, Operator, Page, Range, Row, Stretch},
     table::Table,
 };
 use pgrx::PgSqlErrorCode;
@@ -22,7 +20,7 @@ pub fn page(range: &Range, table: Option<&Table>) -> Page {
         spi::walk(
             walk.plan(range),
             || walk.sql(range),
-            &walk.args,
+            &walk.stretch.values,
             range.max_items,
             |row| {
                 let item = read::checked(row.bytes(1), range.table);
@@ -43,18 +41,18 @@ pub fn page(range: &Range, table: Option<&Table>) -> Page {
     Page { rows, ended }
 }
 
-/// A condition as the statement has it: one comparison of the columns from `first` on with as many parameters.
-#[derive(Clone, Copy)]
-struct Comparison {
-    operator: &'static str,
-    first: usize,
-    count: usize,
+impl<'a> From<KeyColumn<'a>> for Arg<'a> {
+    fn from(value: KeyColumn<'a>) -> Arg<'a> {
+        match value {
+            KeyColumn::Bucket(bucket) => Arg::Int4(bucket),
+            KeyColumn::Bytes(bytes) => Arg::Bytes(bytes),
+        }
+    }
 }
 
 struct Walk<'a> {
     columns: Vec<String>,
-    comparisons: Vec<Comparison>,
-    args: Vec<Arg<'a>>,
+    stretch: Stretch<Arg<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -66,121 +64,23 @@ impl<'a> Walk<'a> {
                 .find(|index| index.number == number)
                 .map_or(0, |index| index.range.len())
         });
-        let columns = storage::key_columns(range.index.is_some(), ranges);
-        let mut walk = Walk {
-            columns,
-            comparisons: Vec::new(),
-            args: Vec::new(),
-        };
-        match &range.part {
-            Part::Partition { bucket, hash, sort } => {
-                walk.compare("=", 0, [Arg::Int4(*bucket)]);
-                walk.compare("=", 1, [Arg::Bytes(hash)]);
-                walk.partition(sort, range.after.as_ref(), range.reverse)?;
-            }
-            Part::Buckets { first, last } => {
-                walk.buckets(*first, *last, range.after.as_ref(), range.reverse)?
-            }
-        }
-        Some(walk)
-    }
-
-    fn partition(&mut self, sort: &'a SortBounds, after: Option<&'a Position>, reverse: bool) -> Option<()> {
-        const FIRST_RANGE_COLUMN: usize = 2;
-        for (place, value) in sort.equal.iter().enumerate() {
-            self.compare("=", FIRST_RANGE_COLUMN + place, [Arg::Bytes(value)]);
-        }
-        let ranged = sort.equal.len();
-        let column = FIRST_RANGE_COLUMN + ranged;
-        let (near, far) = if reverse {
-            (&sort.upper, &sort.lower)
-        } else {
-            (&sort.lower, &sort.upper)
-        };
-        // One condition says where to start, or the index would be read from the weaker one on.
-        let start = match after {
-            None => None,
-            Some(after) => {
-                let direction = |order: Ordering| if reverse { order.reverse() } else { order };
-                let (equal, rest) = after.rest.split_at_checked(ranged)?;
-                match direction(equal.cmp(&sort.equal)) {
-                    Ordering::Less => None,
-                    Ordering::Greater => return None,
-                    Ordering::Equal => match (near, rest.first()?) {
-                        (Some(bound), ranged) => match direction(ranged.cmp(&bound.value)) {
-                            Ordering::Less => None,
-                            Ordering::Equal if !bound.inclusive => None,
-                            _ => Some(rest),
-                        },
-                        (None, _) => Some(rest),
-                    },
-                }
-            }
-        };
-        match (start, near) {
-            (Some(after), _) => {
-                let values = after.iter().map(|value| Arg::Bytes(value));
-                self.compare(if reverse { "<" } else { ">" }, column, values);
-            }
-            (None, Some(bound)) => self.bound(bound, column, !reverse),
-            (None, None) => {}
-        }
-        if let Some(bound) = far {
-            self.bound(bound, column, reverse);
-        }
-        Some(())
-    }
-
-    fn buckets(&mut self, first: i32, last: i32, after: Option<&'a Position>, reverse: bool) -> Option<()> {
-        let (near, far) = if reverse { (last, first) } else { (first, last) };
-        let beyond = |bucket: i32, end: i32| if reverse { bucket < end } else { bucket > end };
-        match after {
-            Some(after) if beyond(after.bucket, far) => return None,
-            Some(after) if !beyond(near, after.bucket) => {
-                let rest = after.rest.iter().map(|value| Arg::Bytes(value));
-                let values = [Arg::Int4(after.bucket), Arg::Bytes(&after.hash)]
-                    .into_iter()
-                    .chain(rest);
-                self.compare(if reverse { "<" } else { ">" }, 0, values);
-            }
-            _ => self.compare(if reverse { "<=" } else { ">=" }, 0, [Arg::Int4(near)]),
-        }
-        self.compare(if reverse { ">=" } else { "<=" }, 0, [Arg::Int4(far)]);
-        Some(())
-    }
-
-    fn bound(&mut self, bound: &'a Bound, column: usize, lower: bool) {
-        let operator = match (lower, bound.inclusive) {
-            (true, true) => ">=",
-            (true, false) => ">",
-            (false, true) => "<=",
-            (false, false) => "<",
-        };
-        self.compare(operator, column, [Arg::Bytes(&bound.value)]);
-    }
-
-    fn compare(&mut self, operator: &'static str, first: usize, values: impl IntoIterator<Item = Arg<'a>>) {
-        let before = self.args.len();
-        self.args.extend(values);
-        self.comparisons.push(Comparison {
-            operator,
-            first,
-            count: self.args.len() - before,
-        });
+        Some(Walk {
+            columns: storage::key_columns(range.index.is_some(), ranges),
+            stretch: range.stretch()?,
+        })
     }
 
     fn sql(&self, range: &Range) -> String {
-        let mut place = 0;
         let conditions: Vec<String> = self
+            .stretch
             .comparisons
             .iter()
             .map(|comparison| {
                 let columns = self.columns[comparison.first..][..comparison.count].join(", ");
-                let values: Vec<String> = (0..comparison.count)
-                    .map(|i| format!("${}", place + i + 1))
+                let values: Vec<String> = (comparison.place..comparison.place + comparison.count)
+                    .map(|place| format!("${}", place + 1))
                     .collect();
-                place += comparison.count;
-                let operator = comparison.operator;
+                let operator = comparison.operator.sql();
                 if comparison.count == 1 {
                     format!("{columns} OPERATOR(pg_catalog.{operator}) {}", values[0])
                 } else {
@@ -209,13 +109,13 @@ impl<'a> Walk<'a> {
     /// seven comparisons of 80 kinds, the direction, and three to eight columns: 49 bits.
     fn plan(&self, range: &Range) -> Plan {
         let layout = 2 * self.columns.len() as u64 + u64::from(range.reverse);
-        let shape = self.comparisons.iter().fold(layout, |shape, comparison| {
+        let shape = self.stretch.comparisons.iter().fold(layout, |shape, comparison| {
             let operator = match comparison.operator {
-                "=" => 0,
-                ">" => 1,
-                ">=" => 2,
-                "<" => 3,
-                _ => 4,
+                Operator::Equal => 0,
+                Operator::Greater => 1,
+                Operator::AtLeast => 2,
+                Operator::Less => 3,
+                Operator::AtMost => 4,
             };
             ((shape * 5 + operator) * 8 + comparison.first as u64) * 2 + u64::from(comparison.count > 1)
         });
@@ -230,31 +130,17 @@ impl<'a> Walk<'a> {
 
 /// Adds the whole item to each entry, read under the key that the entry contains.
 fn add_bases(rows: &mut [Row], table: &Table) {
-    let keys: Vec<ItemKey> = rows.iter().map(|row| base_key(&row.item, table)).collect();
+    let key = |row: &Row| match ItemKey::of_stored(table, &row.item) {
+        Some(key) => key,
+        None => corrupt(table, "an index entry without its item's key"),
+    };
+    let keys: Vec<ItemKey> = rows.iter().map(key).collect();
     let keys: Vec<&ItemKey> = keys.iter().collect();
     for (row, base) in rows.iter_mut().zip(read::items(&keys)) {
         if base.is_none() {
             corrupt(table, "an index entry without its item");
         }
         row.base = base;
-    }
-}
-
-fn base_key(entry: &Item, table: &Table) -> ItemKey {
-    let value = |name: &str| match entry.get(name) {
-        Some(value) => value,
-        None => corrupt(table, "an index entry without its item's key"),
-    };
-    let hash = encode_hash([&value(&table.hash.name)]);
-    let mut sk = Vec::new();
-    if let Some(range) = &table.range {
-        encode_scalar(&value(&range.name), &mut sk);
-    }
-    ItemKey {
-        table: table.id,
-        bucket: hash_bucket(&hash),
-        pk: stored_hash(hash),
-        sk,
     }
 }
 

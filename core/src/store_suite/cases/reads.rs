@@ -230,19 +230,17 @@ pub async fn walk_goes_on_from_anywhere<S: Store>(store: &S, name: TableName) ->
     for sk in [10, 20, 30, 40] {
         run(store, put(&table, item("a", sk, &[]), false)).await?;
     }
+    let only = key(&table, "a", 20).sk;
     let bounds = [
-        (bound(20, true), bound(30, true), &["20", "30"][..]),
-        (bound(20, false), bound(40, false), &["30"]),
-        (bound(10, false), None, &["20", "30", "40"]),
-        (None, bound(30, false), &["10", "20"]),
-        (None, None, &["10", "20", "30", "40"]),
+        (vec![], bound(20, true), bound(30, true), &["20", "30"][..]),
+        (vec![], bound(20, false), bound(40, false), &["30"]),
+        (vec![], bound(10, false), None, &["20", "30", "40"]),
+        (vec![], None, bound(30, false), &["10", "20"]),
+        (vec![], None, None, &["10", "20", "30", "40"]),
+        (vec![only], None, None, &["20"]),
     ];
-    for (lower, upper, all) in bounds {
-        let sort = SortBounds {
-            equal: Vec::new(),
-            lower,
-            upper,
-        };
+    for (equal, lower, upper, all) in bounds {
+        let sort = SortBounds { equal, lower, upper };
         for after in [0, 10, 15, 20, 25, 30, 35, 40, 99] {
             for reverse in [false, true] {
                 let mut range = partition(&table, None, "a", sort.clone());

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::{
-    item::{Item, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
+    item::{Item, ItemKey},
     store::{Access, Alteration, Ended, Part, Position, Proposal, Range, Store, StoreError, TableChange},
     table::{Index, Table, TableName, TableStatus, Version},
     write::{Change, Decision, Images, Keys, Need, Unit, derive_fill},
@@ -43,7 +43,7 @@ pub(super) async fn fill<S: Store>(store: &S, name: &TableName, number: i32) -> 
         let keys: Vec<ItemKey> = page
             .rows
             .iter()
-            .filter_map(|row| key_of(&table, &row.item))
+            .filter_map(|row| ItemKey::of_stored(&table, &row.item))
             .collect();
         after = keys.last().map(|key| Position {
             bucket: key.bucket,
@@ -189,19 +189,4 @@ async fn alter_index<S: Store>(
         }
     };
     store.alter(name, Box::new(decide)).await
-}
-
-/// The key under which a stored item stands.
-fn key_of(table: &Table, item: &Item) -> Option<ItemKey> {
-    let hash = encode_hash([&item.get(&table.hash.name)?]);
-    let mut sk = Vec::new();
-    if let Some(range) = &table.range {
-        encode_scalar(&item.get(&range.name)?, &mut sk);
-    }
-    Some(ItemKey {
-        table: table.id,
-        bucket: hash_bucket(&hash),
-        pk: stored_hash(hash),
-        sk,
-    })
 }

@@ -2,6 +2,10 @@
 //!
 //! Every future is `Send`; a synchronous store does its work when called and returns `std::future::ready`.
 
+mod stretch;
+
+pub use stretch::{Comparison, KeyColumn, Operator, Stretch};
+
 use std::{future::Future, sync::Arc};
 
 use crate::{
