@@ -3,7 +3,7 @@
 use extenddb_core::{item::ItemKey, table::TableId, time::Timestamp};
 use rusqlite::{Connection, params};
 
-use crate::{Fault, storage};
+use crate::{Fault, lookup::or_gone, storage};
 
 /// A table that is gone has none.
 pub fn keys(
@@ -12,8 +12,8 @@ pub fn keys(
     before: Timestamp,
     max: usize,
 ) -> Result<Vec<ItemKey>, Fault> {
-    match look(connection, table, before, max) {
-        Err(fault) if fault.is_gone() => Ok(Vec::new()),
+    match or_gone(connection, table, None, look(connection, table, before, max)) {
+        Err(Fault::Gone) => Ok(Vec::new()),
         found => found,
     }
 }

@@ -1,9 +1,9 @@
 //! The SQLite store: DynamoDB's tables in one file (or in memory), inside this process.
 //!
-//! One thread writes. Units that wait together share one `BEGIN IMMEDIATE … COMMIT`, each with its own decision over the
+//! One writes at a time. Units that wait together share one `BEGIN IMMEDIATE … COMMIT`, each with its own decision over the
 //! images as those before it left them, and all are answered after the commit. What goes wrong with one harms no other:
-//! [`writer`]. Reads run beside it on connections of their own, each on one snapshot: [`readers`]. One process has the
-//! file: [`open`]. No rule of DynamoDB's is here.
+//! [`writer`]. Reads run beside it on connections of their own, each on one snapshot: [`readers`]. A request that need not
+//! wait for others is served by the thread that it came on. One process has the file: [`open`]. No rule of DynamoDB's is here.
 
 mod alter;
 mod catalog;
@@ -28,7 +28,7 @@ use extenddb_core::{
     time::Timestamp,
     write::Unit,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
 use catalog::Catalog;
@@ -53,6 +53,9 @@ enum Fault {
     /// Rows that do not fit each other, or bytes that are no item.
     #[error("{0}")]
     Corrupt(String),
+    /// The storage was dropped since its description was looked up.
+    #[error("the table or index is gone")]
+    Gone,
 }
 
 /// The log hears of it here: who asked is told only that something went wrong.
@@ -64,10 +67,9 @@ impl From<Fault> for StoreError {
 }
 
 impl Fault {
-    /// The storage was dropped since its description was looked up.
-    fn is_gone(&self) -> bool {
-        matches!(self, Fault::Sql(rusqlite::Error::SqliteFailure(_, Some(text))) if text.starts_with("no such table"))
-            || matches!(self, Fault::Sql(rusqlite::Error::SqlInputError { msg, .. }) if msg.starts_with("no such table"))
+    /// Others have the database just now.
+    fn is_busy(&self) -> bool {
+        matches!(self, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
     }
 }
 
@@ -78,7 +80,7 @@ impl Sqlite {
         let catalog = Arc::new(Catalog::load(&opened.writer)?);
         let readers = match opened.readers.is_empty() {
             true => None,
-            false => Some(Readers::start(opened.readers).map_err(OpenError::Thread)?),
+            false => Some(Readers::start(opened.readers, opened.in_place).map_err(OpenError::Thread)?),
         };
         let writer = Writer::start(opened.writer, catalog.clone(), opened.lock).map_err(OpenError::Thread)?;
         Ok(Sqlite {
@@ -106,7 +108,16 @@ impl Sqlite {
         self.writer.stop();
     }
 
-    /// Runs `look` on one snapshot.
+    /// Looks in place, on one snapshot. `None` where that is not to be done now.
+    fn look_here<T>(&self, look: impl FnOnce(&Connection) -> Result<T, Fault>) -> Option<Result<T, Fault>> {
+        let seen = match &self.readers {
+            Some(readers) => readers.look(look),
+            None => self.writer.look(look),
+        };
+        seen.filter(|seen| !seen.as_ref().is_err_and(Fault::is_busy))
+    }
+
+    /// Looks on a thread for that, on one snapshot.
     fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -129,6 +140,9 @@ impl Sqlite {
 
 const WRITER_GONE: &str = "the writer is gone";
 
+/// More items may be 10 MB, and take as long.
+const KEYS_IN_PLACE: usize = 10;
+
 impl Store for Sqlite {
     fn tables(
         &self,
@@ -140,6 +154,11 @@ impl Store for Sqlite {
 
     /// A table that was dropped since its description was looked up has no items.
     async fn read(&self, keys: &[ItemKey]) -> Result<Vec<Option<Item>>, StoreError> {
+        if keys.len() <= KEYS_IN_PLACE
+            && let Some(found) = self.look_here(|connection| lookup::items(connection, keys))
+        {
+            return Ok(found?);
+        }
         let keys = keys.to_vec();
         Ok(self
             .look(move |connection| lookup::items(connection, &keys))
@@ -161,10 +180,20 @@ impl Store for Sqlite {
                 false => return Err(StoreError::Stale),
             },
         };
-        let page = self.look(move |connection| walk::page(connection, &range, table.as_deref()));
-        match page.await {
+        let here = match walk::may_be_short(&range) {
+            true => self.look_here(|connection| walk::short_page(connection, &range, table.as_deref())),
+            false => None,
+        };
+        let page = match here.and_then(Result::transpose) {
+            Some(page) => page,
+            None => {
+                self.look(move |connection| walk::page(connection, &range, table.as_deref()))
+                    .await
+            }
+        };
+        match page {
             Ok(page) => Ok(page),
-            Err(fault) if fault.is_gone() => match index {
+            Err(Fault::Gone) => match index {
                 Some(_) if self.catalog.has(id) => Err(StoreError::Stale),
                 _ => Ok(none),
             },
@@ -237,7 +266,7 @@ impl Store for Sqlite {
                 Ok(measured)
             }
             // Dropped, or an index of it, since its description was looked up.
-            Err(fault) if fault.is_gone() => Ok(Statistics::default()),
+            Err(Fault::Gone) => Ok(Statistics::default()),
             Err(fault) => Err(fault.into()),
         }
     }

@@ -4,7 +4,7 @@ use extenddb_core::{
     item::{Item, ItemKey},
     table::TableId,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ffi, params};
 
 use crate::{Fault, storage};
 
@@ -33,9 +33,31 @@ pub fn in_one_snapshot<T>(
 }
 
 fn item_of_table(connection: &Connection, key: &ItemKey) -> Result<Option<Item>, Fault> {
-    match item(connection, key) {
-        Err(fault) if fault.is_gone() => Ok(None),
+    match or_gone(connection, key.table, None, item(connection, key)) {
+        Err(Fault::Gone) => Ok(None),
         found => found,
+    }
+}
+
+/// [`Fault::Gone`] of a look at storage that is no longer there. SQLite has one code for all that can be wrong with the
+/// text of a statement, so it is asked.
+pub fn or_gone<T>(
+    connection: &Connection,
+    table: TableId,
+    index: Option<i32>,
+    looked: Result<T, Fault>,
+) -> Result<T, Fault> {
+    let error = match &looked {
+        Err(Fault::Sql(rusqlite::Error::SqliteFailure(error, _))) => error,
+        Err(Fault::Sql(rusqlite::Error::SqlInputError { error, .. })) => error,
+        _ => return looked,
+    };
+    if error.extended_code != ffi::SQLITE_ERROR {
+        return looked;
+    }
+    match connection.table_exists(None, storage::name(table, index).as_str())? {
+        true => looked,
+        false => Err(Fault::Gone),
     }
 }
 

@@ -77,10 +77,14 @@ const PAGE_BYTES: i32 = 8192;
 const CHECKPOINT_PAGES: i32 = 2000;
 
 const WRITER_CACHE_BYTES: i32 = 16 << 20;
-const READER_CACHE_BYTES: i32 = 4 << 20;
+/// Of each, those of threads as well as those for reads in place.
+const READER_CACHE_BYTES: i32 = 2 << 20;
 
 /// Nobody else writes; a reader may meet a recovery or the end of a checkpoint.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A thread reads what could not be read in place.
+const IN_PLACE_BUSY_TIMEOUT: Duration = Duration::ZERO;
 
 /// The statements over one table are some ten.
 const KEPT_STATEMENTS: usize = 512;
@@ -91,6 +95,8 @@ const MIGRATIONS: &[&str] = &[storage::CATALOG];
 pub struct Opened {
     pub writer: Connection,
     pub readers: Vec<Connection>,
+    /// For reads in place. None of either in memory, where all connections but one would see another database.
+    pub in_place: Vec<Connection>,
     /// Holds the file for this process.
     pub lock: Option<File>,
 }
@@ -103,6 +109,7 @@ pub fn open(config: &Config) -> Result<Opened, OpenError> {
             Ok(Opened {
                 writer,
                 readers: Vec::new(),
+                in_place: Vec::new(),
                 lock: None,
             })
         }
@@ -134,15 +141,21 @@ fn open_file(path: &Path, config: &Config) -> Result<Opened, OpenError> {
     }
     let writer = Connection::open_with_flags(&path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
     prepare(&writer, config, &path)?;
-    let mut readers = Vec::new();
-    for _ in 0..reader_count() {
-        let reader = Connection::open_with_flags(&path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-        settle(&reader, READER_CACHE_BYTES)?;
-        readers.push(reader);
-    }
+    let readers = |busy_timeout| {
+        let reader = |_| -> rusqlite::Result<Connection> {
+            let reader = Connection::open_with_flags(&path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+            settle(&reader, READER_CACHE_BYTES)?;
+            reader.busy_timeout(busy_timeout)?;
+            Ok(reader)
+        };
+        (0..reader_count())
+            .map(reader)
+            .collect::<rusqlite::Result<Vec<_>>>()
+    };
     Ok(Opened {
         writer,
-        readers,
+        readers: readers(BUSY_TIMEOUT)?,
+        in_place: readers(IN_PLACE_BUSY_TIMEOUT)?,
         lock: Some(lock),
     })
 }
@@ -157,6 +170,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// As many as threads of the runtime: on few cores no more reads can run.
 fn reader_count() -> usize {
     std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 8))
 }

@@ -1,27 +1,43 @@
-//! Threads that read, each on a connection of its own.
+//! Who reads, and on which connection.
+//!
+//! What is short is read by whoever asks, in place: to hand it to another thread and back takes longer than the look
+//! itself. All else goes to threads of its own. A thread of the runtime that waits for the disk keeps its other tasks
+//! waiting, so a look in place that took long sends those after it to the threads for a while.
 
 use std::{
     collections::VecDeque,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
 
 type Look = Box<dyn FnOnce(&Connection) + Send>;
 
+/// A look of some rows takes 20 µs where they are in memory.
+const LONG: Duration = Duration::from_millis(2);
+
+/// So nobody waits longer than for one slow look a second.
+const AFTER_A_LONG_ONE: Duration = Duration::from_secs(1);
+
 pub struct Readers {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    in_place: InPlace,
 }
 
 impl Readers {
-    pub fn start(connections: Vec<Connection>) -> io::Result<Readers> {
+    /// A thread for each of the first connections; the others are for looks in place.
+    pub fn start(of_threads: Vec<Connection>, in_place: Vec<Connection>) -> io::Result<Readers> {
         let queue = Arc::<Queue>::default();
         let mut threads = Vec::new();
-        for connection in connections {
+        for connection in of_threads {
             let queue = queue.clone();
             let reader = thread::Builder::new().name("sqlite-reader".into());
             threads.push(reader.spawn(move || queue.serve(&connection))?);
@@ -29,7 +45,13 @@ impl Readers {
         Ok(Readers {
             queue,
             threads: Mutex::new(threads),
+            in_place: InPlace::new(in_place),
         })
+    }
+
+    /// Looks in place. `None` where that is not to be done now: then [`Readers::send`] it.
+    pub fn look<T>(&self, look: impl FnOnce(&Connection) -> T) -> Option<T> {
+        self.in_place.look(look)
     }
 
     /// If they are stopped, `look` is dropped.
@@ -37,19 +59,111 @@ impl Readers {
         self.queue.push(look);
     }
 
-    /// Ends the threads once they have done what came before, and their connections with them.
+    /// Ends once everything that came before is done, and closes the connections.
     pub fn stop(&self) {
         self.queue.stop();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             let _ = thread.join();
         }
+        self.in_place.stop();
     }
 }
 
 impl Drop for Readers {
     fn drop(&mut self) {
         self.queue.stop();
+    }
+}
+
+struct InPlace {
+    idle: Mutex<Idle>,
+    returned: Condvar,
+    started: Instant,
+    /// No look in place until so many microseconds after `started`.
+    not_until: AtomicU64,
+}
+
+struct Idle {
+    connections: Vec<Connection>,
+    /// How many are in use.
+    lent: usize,
+    stopped: bool,
+}
+
+impl InPlace {
+    fn new(connections: Vec<Connection>) -> InPlace {
+        InPlace {
+            idle: Mutex::new(Idle {
+                connections,
+                lent: 0,
+                stopped: false,
+            }),
+            returned: Condvar::new(),
+            started: Instant::now(),
+            not_until: AtomicU64::new(0),
+        }
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&Connection) -> T) -> Option<T> {
+        let began = self.started.elapsed();
+        if micros(began) < self.not_until.load(Ordering::Relaxed) {
+            return None;
+        }
+        let lent = self.lend()?;
+        let seen = lent.connection.as_ref().map(look);
+        drop(lent);
+        let now = self.started.elapsed();
+        if now - began > LONG {
+            self.not_until
+                .store(micros(now + AFTER_A_LONG_ONE), Ordering::Relaxed);
+        }
+        seen
+    }
+
+    fn lend(&self) -> Option<Lent<'_>> {
+        let mut idle = self.idle();
+        let connection = idle.connections.pop()?;
+        idle.lent += 1;
+        Some(Lent {
+            to: self,
+            connection: Some(connection),
+        })
+    }
+
+    fn stop(&self) {
+        let mut idle = self.idle();
+        idle.stopped = true;
+        idle.connections.clear();
+        let in_use = |idle: &mut Idle| idle.lent > 0;
+        drop(self.returned.wait_while(idle, in_use));
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Goes back when it is dropped, after a panic too.
+struct Lent<'a> {
+    to: &'a InPlace,
+    connection: Option<Connection>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.to.idle();
+        idle.lent -= 1;
+        if idle.stopped {
+            drop(self.connection.take());
+            self.to.returned.notify_all();
+        } else {
+            idle.connections.extend(self.connection.take());
+        }
     }
 }
 
@@ -99,5 +213,85 @@ impl Queue {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn readers(of_threads: usize, in_place: usize) -> Readers {
+        let open = |count| {
+            (0..count)
+                .map(|_| Connection::open_in_memory().unwrap())
+                .collect()
+        };
+        Readers::start(open(of_threads), open(in_place)).unwrap()
+    }
+
+    /// As when it is long ago.
+    fn forget_the_last(readers: &Readers) {
+        readers.in_place.not_until.store(0, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_look_in_place_needs_no_thread_that_is_free() {
+        let readers = readers(1, 1);
+        let (go_on, goes_on) = mpsc::channel::<()>();
+        readers.send(Box::new(move |_| goes_on.recv().unwrap()));
+        assert_eq!(readers.look(|_| 1), Some(1));
+        forget_the_last(&readers);
+        // Nor is there more than one on a connection.
+        assert_eq!(readers.look(|_| readers.look(|_| 2)), Some(None));
+        go_on.send(()).unwrap();
+        readers.stop();
+        assert_eq!(readers.look(|_| 3), None);
+    }
+
+    #[test]
+    fn after_a_panic_the_connection_is_there_again() {
+        let readers = readers(0, 1);
+        let panicked = catch_unwind(AssertUnwindSafe(|| readers.look(|_| panic!("a look of a test"))));
+        assert!(panicked.is_err());
+        assert_eq!(readers.look(|_| 1), Some(1));
+    }
+
+    #[test]
+    fn after_a_long_look_the_threads_have_the_next() {
+        let readers = readers(0, 2);
+        let long = |_: &Connection| {
+            let began = Instant::now();
+            while began.elapsed() <= LONG {
+                thread::yield_now();
+            }
+        };
+        assert_eq!(readers.look(long), Some(()));
+        assert_eq!(readers.look(|_| ()), None);
+        let reached = readers.in_place.not_until.load(Ordering::Relaxed);
+        assert!(reached > micros(AFTER_A_LONG_ONE), "{reached}");
+        forget_the_last(&readers);
+        assert_eq!(readers.look(|_| 1), Some(1));
+    }
+
+    #[test]
+    fn a_stop_waits_for_a_look_in_place() {
+        let readers = Arc::new(readers(1, 1));
+        let (stopped, is_stopped) = mpsc::channel();
+        let looked = readers.look(|_| {
+            let stopping = readers.clone();
+            thread::spawn(move || {
+                stopping.stop();
+                stopped.send(()).unwrap();
+            });
+            // Nobody else gets it from the moment of the stop on.
+            while !readers.in_place.idle().stopped {
+                thread::yield_now();
+            }
+            is_stopped.try_recv().is_err()
+        });
+        assert_eq!(looked, Some(true));
+        is_stopped.recv().unwrap();
     }
 }

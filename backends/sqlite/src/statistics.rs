@@ -13,7 +13,11 @@ use extenddb_core::{
 };
 use rusqlite::Connection;
 
-use crate::{Fault, lookup::in_one_snapshot, storage};
+use crate::{
+    Fault,
+    lookup::{in_one_snapshot, or_gone},
+    storage,
+};
 
 const REMEMBERED_FOR: Duration = Duration::from_secs(6 * 60 * 60);
 
@@ -48,14 +52,18 @@ impl Remembered {
 
 pub fn measure(connection: &Connection, table: TableId, indexes: &[i32]) -> Result<Statistics, Fault> {
     in_one_snapshot(connection, || {
-        let (items, bytes) = sample(connection, table, None, SAMPLE_ROWS, SAMPLE_BYTES)?;
+        let sample = |index| {
+            let sampled = sample(connection, table, index, SAMPLE_ROWS, SAMPLE_BYTES);
+            or_gone(connection, table, index, sampled)
+        };
+        let (items, bytes) = sample(None)?;
         let mut statistics = Statistics {
             items,
             bytes,
             indexes: Vec::new(),
         };
         for &number in indexes {
-            let (entries, bytes) = sample(connection, table, Some(number), SAMPLE_ROWS, SAMPLE_BYTES)?;
+            let (entries, bytes) = sample(Some(number))?;
             statistics.indexes.push((number, entries, bytes));
         }
         Ok(statistics)

@@ -1,10 +1,8 @@
 //! A page of a table or index, in key order.
 
-use std::cmp::Ordering;
-
 use extenddb_core::{
-    item::{Item, ItemKey, encode_hash, encode_scalar, hash_bucket, stored_hash},
-    store::{Bound, Ended, Page, Part, Position, Range, Row, SortBounds},
+    item::{Item, ItemKey},
+    store::{Ended, KeyColumn, Page, Part, Range, Row, Stretch},
     table::Table,
 };
 use rusqlite::{
@@ -14,22 +12,80 @@ use rusqlite::{
 
 use crate::{
     Fault,
-    lookup::{self, in_one_snapshot},
+    lookup::{self, in_one_snapshot, or_gone},
     storage,
 };
 
+/// What is read in place at most.
+const SHORT: Limits = Limits {
+    items: 32,
+    bytes: 64 << 10,
+};
+
+#[derive(Clone, Copy)]
+struct Limits {
+    items: usize,
+    bytes: usize,
+}
+
 /// One page, of one snapshot. For an index with the description of its table.
 pub fn page(connection: &Connection, range: &Range, table: Option<&Table>) -> Result<Page, Fault> {
+    let own = Limits {
+        items: range.max_items.unwrap_or(usize::MAX),
+        bytes: range.max_bytes,
+    };
+    read(connection, range, table, own)
+}
+
+/// Whether it is worth the try to read the page with [`short_page`]: most of a whole table are not.
+pub fn may_be_short(range: &Range) -> bool {
+    match range.part {
+        Part::Partition { .. } => true,
+        Part::Buckets { .. } => range.max_items.is_some_and(|items| items <= SHORT.items),
+    }
+}
+
+/// The page, if it is a short one.
+pub fn short_page(
+    connection: &Connection,
+    range: &Range,
+    table: Option<&Table>,
+) -> Result<Option<Page>, Fault> {
+    let limits = Limits {
+        items: range
+            .max_items
+            .map_or(SHORT.items, |items| items.min(SHORT.items)),
+        bytes: range.max_bytes.min(SHORT.bytes),
+    };
+    let page = read(connection, range, table, limits)?;
+    let is_whole = match page.ended {
+        Ended::Data => true,
+        Ended::Items => range.max_items == Some(limits.items),
+        Ended::Bytes => range.max_bytes == limits.bytes,
+    };
+    Ok(is_whole.then_some(page))
+}
+
+fn read(
+    connection: &Connection,
+    range: &Range,
+    table: Option<&Table>,
+    limits: Limits,
+) -> Result<Page, Fault> {
     let Some(walk) = Walk::of(range, table) else {
         return Ok(Page {
             rows: Vec::new(),
             ended: Ended::Data,
         });
     };
+    let entries = || {
+        let page = walk.read(connection, range, limits);
+        or_gone(connection, range.table, range.index, page)
+    };
     match table.filter(|_| range.with_base) {
-        None => walk.read(connection, range),
+        None => entries(),
         Some(table) => in_one_snapshot(connection, || {
-            let mut page = walk.read(connection, range)?;
+            let mut page = entries()?;
             for row in &mut page.rows {
                 row.base = Some(base_of(connection, &row.item, table)?);
             }
@@ -38,10 +94,18 @@ pub fn page(connection: &Connection, range: &Range, table: Option<&Table>) -> Re
     }
 }
 
-#[derive(Clone, Copy)]
 enum Arg<'a> {
     Int(i32),
     Bytes(&'a [u8]),
+}
+
+impl<'a> From<KeyColumn<'a>> for Arg<'a> {
+    fn from(value: KeyColumn<'a>) -> Arg<'a> {
+        match value {
+            KeyColumn::Bucket(bucket) => Arg::Int(bucket),
+            KeyColumn::Bytes(bytes) => Arg::Bytes(bytes),
+        }
+    }
 }
 
 impl ToSql for Arg<'_> {
@@ -53,11 +117,9 @@ impl ToSql for Arg<'_> {
     }
 }
 
-/// The conditions of a page. One comparison alone says where to start: of two, SQLite might take the weaker.
 struct Walk<'a> {
     columns: Vec<String>,
-    conditions: Vec<String>,
-    args: Vec<Arg<'a>>,
+    stretch: Stretch<Arg<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -68,92 +130,26 @@ impl<'a> Walk<'a> {
             let index = indexes.find(|index| index.number == number);
             index.map_or(0, |index| index.range.len())
         });
-        let mut walk = Walk {
+        Some(Walk {
             columns: storage::key_columns(range.index, ranges),
-            conditions: Vec::new(),
-            args: Vec::new(),
-        };
-        match &range.part {
-            Part::Partition { bucket, hash, sort } => {
-                walk.compare("=", 0, [Arg::Int(*bucket)]);
-                walk.compare("=", 1, [Arg::Bytes(hash)]);
-                walk.partition(sort, range.after.as_ref(), range.reverse)?;
-            }
-            Part::Buckets { first, last } => {
-                walk.buckets(*first, *last, range.after.as_ref(), range.reverse)?
-            }
-        }
-        Some(walk)
-    }
-
-    fn partition(&mut self, sort: &'a SortBounds, after: Option<&'a Position>, reverse: bool) -> Option<()> {
-        const FIRST_RANGE_COLUMN: usize = 2;
-        for (place, value) in sort.equal.iter().enumerate() {
-            self.compare("=", FIRST_RANGE_COLUMN + place, [Arg::Bytes(value)]);
-        }
-        let column = FIRST_RANGE_COLUMN + sort.equal.len();
-        let (near, far) = match reverse {
-            false => (&sort.lower, &sort.upper),
-            true => (&sort.upper, &sort.lower),
-        };
-        match (continuation(sort, near.as_ref(), after, reverse)?, near) {
-            (Some(after), _) => {
-                let values = after.iter().map(|value| Arg::Bytes(value));
-                self.compare(if reverse { "<" } else { ">" }, column, values);
-            }
-            (None, Some(bound)) => self.bound(bound, column, !reverse),
-            (None, None) => {}
-        }
-        if let Some(bound) = far {
-            self.bound(bound, column, reverse);
-        }
-        Some(())
-    }
-
-    fn buckets(&mut self, first: i32, last: i32, after: Option<&'a Position>, reverse: bool) -> Option<()> {
-        let (near, far) = if reverse { (last, first) } else { (first, last) };
-        let beyond = |bucket: i32, end: i32| if reverse { bucket < end } else { bucket > end };
-        match after {
-            Some(after) if beyond(after.bucket, far) => return None,
-            Some(after) if !beyond(near, after.bucket) => {
-                let rest = after.rest.iter().map(|value| Arg::Bytes(value));
-                let values = [Arg::Int(after.bucket), Arg::Bytes(&after.hash)]
-                    .into_iter()
-                    .chain(rest);
-                self.compare(if reverse { "<" } else { ">" }, 0, values);
-            }
-            _ => self.compare(if reverse { "<=" } else { ">=" }, 0, [Arg::Int(near)]),
-        }
-        self.compare(if reverse { ">=" } else { "<=" }, 0, [Arg::Int(far)]);
-        Some(())
-    }
-
-    fn bound(&mut self, bound: &'a Bound, column: usize, lower: bool) {
-        let operator = match (lower, bound.inclusive) {
-            (true, true) => ">=",
-            (true, false) => ">",
-            (false, true) => "<=",
-            (false, false) => "<",
-        };
-        self.compare(operator, column, [Arg::Bytes(&bound.value)]);
-    }
-
-    /// Compares the columns from `first` on with as many values, as one row.
-    fn compare(&mut self, operator: &str, first: usize, values: impl IntoIterator<Item = Arg<'a>>) {
-        let before = self.args.len();
-        self.args.extend(values);
-        let places: Vec<String> = (before..self.args.len())
-            .map(|place| format!("?{}", place + 1))
-            .collect();
-        let columns = &self.columns[first..][..places.len()];
-        self.conditions.push(format!(
-            "({}) {operator} ({})",
-            columns.join(", "),
-            places.join(", ")
-        ));
+            stretch: range.stretch()?,
+        })
     }
 
     fn sql(&self, range: &Range) -> String {
+        let conditions: Vec<String> = self
+            .stretch
+            .comparisons
+            .iter()
+            .map(|comparison| {
+                let places: Vec<String> = (comparison.place..comparison.place + comparison.count)
+                    .map(|place| format!("?{}", place + 1))
+                    .collect();
+                let columns = &self.columns[comparison.first..][..comparison.count];
+                let operator = comparison.operator.sql();
+                format!("({}) {operator} ({})", columns.join(", "), places.join(", "))
+            })
+            .collect();
         let direction = if range.reverse { " DESC" } else { "" };
         let order: Vec<String> = self
             .columns
@@ -163,14 +159,14 @@ impl<'a> Walk<'a> {
         format!(
             "SELECT item FROM {} WHERE {} ORDER BY {}",
             storage::name(range.table, range.index),
-            self.conditions.join(" AND "),
+            conditions.join(" AND "),
             order.join(", ")
         )
     }
 
-    fn read(&self, connection: &Connection, range: &Range) -> Result<Page, Fault> {
+    fn read(&self, connection: &Connection, range: &Range, limits: Limits) -> Result<Page, Fault> {
         let mut statement = connection.prepare_cached(&self.sql(range))?;
-        let mut found = statement.query(params_from_iter(&self.args))?;
+        let mut found = statement.query(params_from_iter(&self.stretch.values))?;
         let mut rows: Vec<Row> = Vec::new();
         let mut bytes = 0;
         while let Some(row) = found.next()? {
@@ -178,11 +174,11 @@ impl<'a> Walk<'a> {
             let item = lookup::checked(stored.into(), range.table)?;
             bytes += item.size();
             rows.push(Row { item, base: None });
-            if range.max_items == Some(rows.len()) {
+            if rows.len() >= limits.items {
                 let ended = Ended::Items;
                 return Ok(Page { rows, ended });
             }
-            if bytes >= range.max_bytes {
+            if bytes >= limits.bytes {
                 let ended = Ended::Bytes;
                 return Ok(Page { rows, ended });
             }
@@ -194,33 +190,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The columns after the equal ones where the last page ended, where that is further on than `near`; `None` where it is
-/// behind the range.
-fn continuation<'a>(
-    sort: &SortBounds,
-    near: Option<&Bound>,
-    after: Option<&'a Position>,
-    reverse: bool,
-) -> Option<Option<&'a [Vec<u8>]>> {
-    let Some(after) = after else { return Some(None) };
-    let direction = |order: Ordering| if reverse { order.reverse() } else { order };
-    let (equal, rest) = after.rest.split_at_checked(sort.equal.len())?;
-    Some(match direction(equal.cmp(&sort.equal)) {
-        Ordering::Less => None,
-        Ordering::Greater => return None,
-        Ordering::Equal => {
-            let is_before = near.zip(rest.first()).is_some_and(|(bound, value)| {
-                match direction(value.cmp(&bound.value)) {
-                    Ordering::Less => true,
-                    Ordering::Equal => !bound.inclusive,
-                    Ordering::Greater => false,
-                }
-            });
-            (!is_before).then_some(rest)
-        }
-    })
-}
-
 /// The item that an index entry belongs to, read under the key that the entry contains.
 fn base_of(connection: &Connection, entry: &Item, table: &Table) -> Result<Item, Fault> {
     let corrupt = |what| {
@@ -229,24 +198,16 @@ fn base_of(connection: &Connection, entry: &Item, table: &Table) -> Result<Item,
             storage::name(table.id, None)
         ))
     };
-    let value = |name: &str| entry.get(name).ok_or_else(|| corrupt("item's key"));
-    let hash = encode_hash([&value(&table.hash.name)?]);
-    let mut sk = Vec::new();
-    if let Some(range) = &table.range {
-        encode_scalar(&value(&range.name)?, &mut sk);
-    }
-    let key = ItemKey {
-        table: table.id,
-        bucket: hash_bucket(&hash),
-        pk: stored_hash(hash),
-        sk,
-    };
+    let key = ItemKey::of_stored(table, entry).ok_or_else(|| corrupt("item's key"))?;
     lookup::item(connection, &key)?.ok_or_else(|| corrupt("item"))
 }
 
 #[cfg(test)]
 mod tests {
-    use extenddb_core::table::{AccountId, TableId};
+    use extenddb_core::{
+        store::{Bound, Position, SortBounds},
+        table::{AccountId, TableId},
+    };
 
     use super::*;
 
@@ -327,8 +288,9 @@ mod tests {
                     let walk = Walk::of(&range, Some(&table)).unwrap();
                     let sql = format!("EXPLAIN QUERY PLAN {}", walk.sql(&range));
                     let mut statement = connection.prepare(&sql).unwrap();
-                    let lines =
-                        statement.query_map(params_from_iter(&walk.args), |row| row.get::<_, String>(3));
+                    let lines = statement.query_map(params_from_iter(&walk.stretch.values), |row| {
+                        row.get::<_, String>(3)
+                    });
                     let plan: Vec<String> = lines.unwrap().map(Result::unwrap).collect();
                     assert!(
                         plan.len() == 1 && plan[0].starts_with("SEARCH"),
@@ -336,7 +298,7 @@ mod tests {
                     );
                     // The start goes down to the last column that it names.
                     let columns = plan[0].matches(['=', '<', '>']).count();
-                    assert!(columns >= walk.conditions.len(), "{sql}: {plan:?}");
+                    assert!(columns >= walk.stretch.comparisons.len(), "{sql}: {plan:?}");
                 }
             }
         }

@@ -59,7 +59,10 @@ impl<S: Store + Send + Sync + 'static> Embedded<S> {
         context: &Context<'_>,
     ) -> Result<Answer, Failure> {
         let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|error| Failure::Internal(error.to_string()))?;
+        // Items need none.
+        if operation.writes_tables() {
+            getrandom::fill(&mut random).map_err(|error| Failure::Internal(error.to_string()))?;
+        }
         let context = operation::Context {
             account: AccountId(context.account.to_owned()),
             region: self.region.clone(),
