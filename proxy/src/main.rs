@@ -5,6 +5,7 @@
 
 mod backend;
 mod front;
+mod repoll;
 mod serve;
 mod server;
 mod signature;

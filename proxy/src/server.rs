@@ -14,7 +14,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{backend::Backend, front::Front};
+use crate::{backend::Backend, front::Front, repoll::repolled};
 
 /// A connection of HTTP/1 that says nothing for so long is closed; SDKs keep theirs for less.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -83,7 +83,7 @@ pub async fn run<B: Backend>(
                     .into_owned();
                 let connection = graceful.watch(connection);
                 tokio::spawn(async move {
-                    if let Err(error) = connection.await {
+                    if let Err(error) = repolled(connection).await {
                         tracing::debug!(%peer, cause = %error, "a connection broke");
                     }
                 });
