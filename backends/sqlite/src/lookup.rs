@@ -82,3 +82,31 @@ pub fn checked(bytes: Box<[u8]>, table: TableId) -> Result<Item, Fault> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_table_that_is_not_there_is_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let open = || Connection::open(directory.path().join("data.sqlite")).unwrap();
+        let (writer, reader) = (open(), open());
+        writer.execute_batch(storage::CATALOG).unwrap();
+        let key = ItemKey {
+            table: TableId::TOKENS,
+            bucket: 0,
+            pk: vec![1],
+            sk: Vec::new(),
+        };
+        let look = || or_gone(&reader, key.table, None, item(&reader, &key));
+        assert_eq!(look().unwrap(), None);
+        // The reader has a statement for it, and learns of this when it runs it.
+        writer.execute_batch("DROP TABLE t0").unwrap();
+        assert!(matches!(look(), Err(Fault::Gone)));
+        // Now it has none.
+        assert!(matches!(look(), Err(Fault::Gone)));
+        writer.execute_batch("CREATE TABLE t0 (another)").unwrap();
+        assert!(matches!(look(), Err(Fault::Sql(_))));
+    }
+}

@@ -205,6 +205,7 @@ fn base_of(connection: &Connection, entry: &Item, table: &Table) -> Result<Item,
 #[cfg(test)]
 mod tests {
     use extenddb_core::{
+        item::{AttributeValue, Attributes, encode_hash, hash_bucket},
         store::{Bound, Position, SortBounds},
         table::{AccountId, TableId},
     };
@@ -229,6 +230,61 @@ mod tests {
             value: value.into(),
             inclusive,
         })
+    }
+
+    /// A page that is read in place is the one that a thread would read.
+    #[test]
+    fn a_short_page_is_the_page_or_none() {
+        let connection = Connection::open_in_memory().unwrap();
+        let table = table();
+        connection.execute_batch(&storage::create_table(&table)).unwrap();
+        // 100 items of some 4 KB.
+        for number in 0..100 {
+            let item = Item::encode(&Attributes::from([
+                ("pk".into(), AttributeValue::S("a".into())),
+                ("sk".into(), AttributeValue::S(format!("{number:03}"))),
+                ("text".into(), AttributeValue::S("x".repeat(4000))),
+            ]));
+            let key = ItemKey::of_stored(&table, &item).unwrap();
+            let row = rusqlite::params![key.bucket, key.pk, key.sk, item.as_bytes()];
+            let sql = "INSERT INTO t5 (bucket, pk, sk, item) VALUES (?1, ?2, ?3, ?4)";
+            connection.execute(sql, row).unwrap();
+        }
+        let mut read_here = 0;
+        for max_items in [None, Some(1), Some(2), Some(31), Some(32), Some(33), Some(200)] {
+            for max_bytes in [1, 4_100, SHORT.bytes - 1, SHORT.bytes, SHORT.bytes + 1, 1 << 20] {
+                for first in [0, 95, 99, 100] {
+                    let hash = encode_hash([&AttributeValue::S("a".into())]);
+                    let range = Range {
+                        table: table.id,
+                        index: None,
+                        part: Part::Partition {
+                            bucket: hash_bucket(&hash),
+                            hash,
+                            sort: SortBounds {
+                                lower: bound(&format!("{first:03}"), true),
+                                ..SortBounds::default()
+                            },
+                        },
+                        after: None,
+                        reverse: false,
+                        max_items,
+                        max_bytes,
+                        with_base: false,
+                    };
+                    if let Some(short) = short_page(&connection, &range, Some(&table)).unwrap() {
+                        assert_eq!(
+                            short,
+                            page(&connection, &range, Some(&table)).unwrap(),
+                            "{range:?}"
+                        );
+                        read_here += 1;
+                    }
+                }
+            }
+        }
+        // All that start near the end, and those from the beginning that have a low limit.
+        assert_eq!(read_here, 3 * 7 * 6 + 2 * 6 + 5 * 4, "of {}", 4 * 7 * 6);
     }
 
     /// Whatever the range, its page is read from where it starts to where it ends, in order, and nothing is sorted.

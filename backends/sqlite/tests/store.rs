@@ -3,7 +3,14 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+};
 
 use extenddb_backend_sqlite::{Config, Place, Sqlite, Synchronous};
 use extenddb_core::{
@@ -40,6 +47,15 @@ async fn run_suite(store: &Sqlite) {
 
 #[tokio::test]
 async fn the_suite_passes_on_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_file(directory.path());
+    run_suite(&store).await;
+    store.close();
+}
+
+/// On a runtime of one thread, as above, no write waits for the disk in place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite_passes_on_a_file_in_place() {
     let directory = tempfile::tempdir().unwrap();
     let store = in_file(directory.path());
     run_suite(&store).await;
@@ -108,6 +124,15 @@ fn panicking(value: &str) -> Unit<()> {
 
 #[tokio::test]
 async fn a_unit_that_fails_harms_no_neighbour() {
+    fails_alone().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_unit_that_fails_in_place_harms_no_neighbour() {
+    fails_alone().await;
+}
+
+async fn fails_alone() {
     let directory = tempfile::tempdir().unwrap();
     let store = in_file(directory.path());
     let units = vec![
@@ -123,6 +148,81 @@ async fn a_unit_that_fails_harms_no_neighbour() {
     assert!(matches!(&answers[1], Err(StoreError::Unavailable(text)) if text.contains("touched 0 rows")));
     let stored = store.read(&["a", "b", "c", "d"].map(key)).await.unwrap();
     assert_eq!(stored, [Some(item("a", "5")), None, Some(item("c", "3")), None]);
+    // Nor those that come later.
+    for text in ["6", "7"] {
+        let alone = store.transact(vec![panicking("d")]).await.remove(0);
+        assert!(matches!(alone, Err(StoreError::Unavailable(_))), "{alone:?}");
+        store.transact(vec![put("a", text)]).await.remove(0).unwrap();
+        assert_eq!(store.read(&[key("a")]).await.unwrap(), [Some(item("a", text))]);
+    }
+    store.ready().await.unwrap();
+    store.close();
+}
+
+/// A put that says when it decides, and waits there until it may go on.
+fn halting(value: &str) -> (Unit<()>, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (decides, is_deciding) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel();
+    let may_go_on = Mutex::new(may_go_on);
+    let sound = put(value, "halted");
+    let unit = Unit {
+        decide: Box::new(move |images| {
+            decides.send(()).unwrap();
+            let _ = may_go_on.lock().unwrap().recv();
+            (sound.decide)(images)
+        }),
+        ..put(value, "")
+    };
+    (unit, is_deciding, go_on)
+}
+
+/// One runs in place. Reads go on beside it, those who write meanwhile share the next commit, and a stop waits for all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn while_one_writes_in_place_others_read_and_wait_for_one_commit() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(in_file(directory.path()));
+    let (halted, is_deciding, go_on) = halting("halted");
+    let in_place = tokio::spawn({
+        let store = store.clone();
+        async move { store.transact(vec![halted]).await.remove(0) }
+    });
+    is_deciding.recv().unwrap();
+    assert_eq!(store.read(&[key("halted")]).await.unwrap(), [None]);
+    assert_eq!(store.walk(whole(TableId::TOKENS, None)).await.unwrap().rows, []);
+    let first = store.transact(vec![put("first", "x")]);
+    let decided = Arc::new(AtomicUsize::new(0));
+    let others = (0..20).map(|number| {
+        let (sound, decided) = (put(&number.to_string(), "x"), decided.clone());
+        store.transact(vec![Unit {
+            decide: Box::new(move |images| {
+                decided.fetch_add(1, Ordering::Relaxed);
+                (sound.decide)(images)
+            }),
+            ..put(&number.to_string(), "")
+        }])
+    });
+    let others: Vec<_> = others.collect();
+    // Whoever asked for this one has gone away; it is done as a whole or not at all.
+    drop(store.transact(vec![put("gone", "x")]));
+    let stopping = tokio::task::spawn_blocking({
+        let store = store.clone();
+        move || store.close()
+    });
+    go_on.send(()).unwrap();
+    in_place.await.unwrap().unwrap();
+    first.await.remove(0).unwrap();
+    assert_eq!(
+        decided.load(Ordering::Relaxed),
+        20,
+        "all have decided before one is answered"
+    );
+    for answer in others {
+        answer.await.remove(0).unwrap();
+    }
+    stopping.await.unwrap();
+    let store = in_file(directory.path());
+    let found = store.walk(whole(TableId::TOKENS, None)).await.unwrap().rows;
+    assert_eq!(found.len(), 23);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
