@@ -70,6 +70,7 @@ impl<S: Store + Send + Sync + 'static> Embedded<S> {
             random,
             layer: Layer::New,
         };
+        // What the store does in place ends before the deadline is looked at.
         let answered = operation::serve(&*self.store, operation, body, &context);
         match timeout(self.request_timeout, caught(answered)).await {
             Ok(Ok(answer)) => Ok(answer),
