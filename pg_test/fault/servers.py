@@ -28,12 +28,16 @@ class Server:
         return answer
 
 
+#: Single items on as many sessions as the pool has: most requests find one of their own, and meet in the server.
+MANY_SESSIONS = ("--read-sessions", "16", "--write-sessions", "16")
+
+
 class Postgres(Server):
     """The proxy in front of PostgreSQL."""
 
     name = kind = "postgres"
 
-    def __init__(self, directory, arguments=()):
+    def __init__(self, directory, arguments=MANY_SESSIONS):
         self.cluster = Cluster()
         try:
             self.cluster.create_database("served")
