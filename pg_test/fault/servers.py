@@ -15,6 +15,9 @@ from histories.connection import Connection
 class Server:
     """`port`: where it listens now. `breaks`: ways to break it, each of which leaves it running again."""
 
+    #: Of these, during which its other clients are answered.
+    stays_up = frozenset()
+
     def call(self, operation, body):
         connection = Connection(self)
         try:
@@ -51,6 +54,7 @@ class Postgres(Server):
             "an immediate stop": self.stop_immediately,
             "sessions are ended in the middle of their calls": self.end_sessions,
         }
+        self.stays_up = {"sessions are ended in the middle of their calls"}
 
     @property
     def port(self):
