@@ -15,6 +15,9 @@ from histories.connection import Connection
 class Server:
     """`port`: where it listens now. `breaks`: ways to break it, each of which leaves it running again."""
 
+    #: Of these, during which its other clients are answered.
+    stays_up = frozenset()
+
     def call(self, operation, body):
         connection = Connection(self)
         try:
@@ -28,12 +31,16 @@ class Server:
         return answer
 
 
+#: Single items on as many sessions as the pool has: most requests find one of their own, and meet in the server.
+MANY_SESSIONS = ("--read-sessions", "16", "--write-sessions", "16")
+
+
 class Postgres(Server):
     """The proxy in front of PostgreSQL."""
 
     name = kind = "postgres"
 
-    def __init__(self, directory, arguments=()):
+    def __init__(self, directory, arguments=MANY_SESSIONS):
         self.cluster = Cluster()
         try:
             self.cluster.create_database("served")
@@ -47,6 +54,7 @@ class Postgres(Server):
             "an immediate stop": self.stop_immediately,
             "sessions are ended in the middle of their calls": self.end_sessions,
         }
+        self.stays_up = {"sessions are ended in the middle of their calls"}
 
     @property
     def port(self):

@@ -9,6 +9,9 @@ import psycopg
 import pytest
 
 from clients import Background, Client, at_once, key_locks, until, waiting
+from servers import MANY_SESSIONS
+
+from harness import Proxy
 from harness.tables import ORDERS, call, create_table, get, index_faults, put, request
 
 CLIENTS = 32
@@ -19,6 +22,14 @@ def tables(cluster, database):
     with cluster.connect(database) as connection:
         create_table(connection, "Orders", ORDERS)
         create_table(connection, "Plain")
+
+
+@pytest.fixture(scope="module")
+def open_proxy(cluster, database, tmp_path_factory):
+    """One whose requests meet in the server, not in its queues."""
+    proxy = Proxy(cluster.conninfo(database), tmp_path_factory.mktemp("proxy") / "log", auth="none", arguments=MANY_SESSIONS)
+    yield proxy
+    proxy.stop()
 
 
 def exception(answer):
