@@ -50,8 +50,8 @@ pub struct BackendOptions {
     #[arg(long, env = "EXTENDDB_POOL", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pool: Option<u32>,
 
-    /// PostgreSQL: the most requests on single items that travel together, in one statement and one commit, while all
-    /// sessions are busy; 1: each by itself; by default 32
+    /// PostgreSQL: the most requests on single items that travel together, in one statement and one commit, while the
+    /// sessions for them are busy; 1: each by itself; by default 32
     #[arg(long, env = "EXTENDDB_BATCH", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     batch: Option<u32>,
 
